@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * out: what a command says on stdout. A command declares its columns once and emits rows; it never
+ * asks which format is on. Rows stream: no back end keeps more than a screenful of them.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum pgs_fmt { PGS_FMT_TABLE, PGS_FMT_JSON, PGS_FMT_JSONL, PGS_FMT_TSV, PGS_FMT_HEX, PGS_FMT_RAW };
+
+#define PGS_FMT_BIT(fmt) (1u << (fmt))
+#define PGS_FMTS_ROWS                                                                              \
+	(PGS_FMT_BIT(PGS_FMT_TABLE) | PGS_FMT_BIT(PGS_FMT_JSON) | PGS_FMT_BIT(PGS_FMT_JSONL) |     \
+	 PGS_FMT_BIT(PGS_FMT_TSV))
+
+/* One type per key, for ever: the type decides how each back end prints the value. */
+enum pgs_type {
+	PGS_STR,   /* text that we made: printed as it is */
+	PGS_BLOB,  /* bytes of somebody else (names, paths): escaped, see out_escape.h */
+	PGS_U64,   /* a count or id: a number */
+	PGS_BYTES, /* bytes: a number; 1.5M in a table unless --bytes */
+	PGS_F64,   /* a number with a decimal point */
+	PGS_ADDR,  /* an address: "0x7f…" */
+	PGS_RAW64, /* a raw 64-bit word: "0x" and 16 digits */
+	PGS_BOOL,  /* true/false; 1/0 in a table or TSV */
+};
+
+struct pgs_col {
+	const char *key;  /* snake_case; the JSON key and the word of --columns; NULL ends the list */
+	const char *head; /* table heading; NULL: the key in upper case */
+	enum pgs_type type;
+	int width; /* least width in a table */
+	unsigned int flags; /* PGS_COL_* */
+	const char *help;
+};
+
+#define PGS_COL_HIDDEN (1u << 0) /* not in the default table; JSON has every column */
+#define PGS_COL_EXTRA  (1u << 1) /* only on request: not in the default table nor in JSON */
+#define PGS_COL_LEFT   (1u << 2) /* a number that is aligned to the left */
+
+struct pgs_blob {
+	const char *bytes;
+	size_t len;
+};
+
+/* A value of the column's type; all zero is null. */
+struct pgs_val {
+	bool set;
+	union {
+		const char *s; /* PGS_STR */
+		uint64_t u;    /* PGS_U64 PGS_BYTES PGS_ADDR PGS_RAW64 */
+		double d;      /* PGS_F64 */
+		bool b;	       /* PGS_BOOL */
+		struct pgs_blob blob;
+	};
+};
+
+#define PGS_NULL ((struct pgs_val){.set = false})
+static inline struct pgs_val pgs_str(const char *s)
+{
+	return (struct pgs_val){.set = s != NULL, .s = s};
+}
+static inline struct pgs_val pgs_u64(uint64_t u)
+{
+	return (struct pgs_val){.set = true, .u = u};
+}
+static inline struct pgs_val pgs_f64(double d)
+{
+	return (struct pgs_val){.set = true, .d = d};
+}
+static inline struct pgs_val pgs_bool(bool b)
+{
+	return (struct pgs_val){.set = true, .b = b};
+}
+static inline struct pgs_val pgs_blob(const char *bytes, size_t len)
+{
+	return (struct pgs_val){.set = true, .blob = {bytes, len}};
+}
+
+enum pgs_color { PGS_COLOR_AUTO, PGS_COLOR_ALWAYS, PGS_COLOR_NEVER };
+
+/* How to print; filled by opt_output.c from the command line. */
+struct out_opts {
+	enum pgs_fmt fmt;
+	bool bytes;	   /* --bytes: no 1.5M in tables */
+	bool no_header;
+	enum pgs_color color;
+	const char *columns; /* --columns, NULL for the default set */
+};
+
+struct out;
+
+/* The header of the JSON document, the same for all commands (CLI.md). */
+struct out_head {
+	const char *command;
+	uint32_t page_size;
+	bool module;
+};
+
+/*
+ * out_open - start the results on @f, which the caller keeps. 0 or -errno; *@ret_out is freed by
+ * out_close(). Nothing is written before the first row, summary or out_close(), so that a command
+ * that fails at once prints no header (a document without rows is still whole: out_close() ends it).
+ */
+int out_open(struct out **ret_out, FILE *f, const struct out_head *head, const struct out_opts *opts);
+
+/*
+ * out_table - the columns of the rows that follow; once, before the first row. @vals of out_row()
+ * are in the order of @cols, whatever --columns chose. Returns 0, or -EINVAL for a column list of
+ * the user's that names no column (a message was printed).
+ */
+int out_table(struct out *o, const struct pgs_col *cols);
+/* out_col_wanted - whether column @index of the table will be printed: spares costly values. */
+bool out_col_wanted(const struct out *o, size_t index);
+int out_row(struct out *o, const struct pgs_val *vals);
+
+/* hex and raw only: 64-bit words as they lie in memory; @count times the same word. */
+int out_words(struct out *o, const uint64_t *words, size_t count);
+int out_fill(struct out *o, uint64_t word, uint64_t count);
+
+/* The summary's keys, in the order of the calls; printed by out_close(). Strings are copied. */
+int out_summary(struct out *o, const char *key, enum pgs_type type, struct pgs_val v);
+/* One failure that did not end the run: goes to "errors". @pid 0: none. @err: an errno, 0: none. */
+int out_error(struct out *o, int pid, const char *what, int err);
+/* out_has_errors - whether out_error() was called. */
+bool out_has_errors(const struct out *o);
+
+/* out_close - end the document, flush, free. Returns 0 or the first -errno of a failed write
+ * (-EPIPE: the reader is gone). Takes NULL inside. */
+int out_close(struct out **o, bool complete);
+
+/* A back end: one const table each, in out_table.c, out_json.c, out_tsv.c, out_hex.c. */
+struct out_ops {
+	int (*begin)(struct out *o);
+	int (*row)(struct out *o, const struct pgs_val *vals);
+	int (*words)(struct out *o, const uint64_t *words, size_t count);
+	int (*fill)(struct out *o, uint64_t word, uint64_t count);
+	int (*end)(struct out *o, bool complete);
+};

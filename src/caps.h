@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * caps: pgscan runs with an empty effective set and raises a capability only around the call
+ * that needs it, so that a bug elsewhere acts with nobody's authority. The only user of libcap.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <linux/capability.h>
+
+#define PGS_CAP(cap) (UINT64_C(1) << (cap)) /* PGS_CAP(CAP_SYS_ADMIN) */
+
+/* pgs_caps_init - empty the effective set, keep the permitted one. Once, first thing in main().
+ * Returns 0 or -errno. */
+int pgs_caps_init(void) __attribute__((warn_unused_result));
+
+/* pgs_caps_restore - make the effective set the permitted one again: for a child about to exec a
+ * command of the user's. Returns 0 or -errno. */
+int pgs_caps_restore(void) __attribute__((warn_unused_result));
+
+/* pgs_caps_permitted - the permitted set as a mask of PGS_CAP() bits. */
+uint64_t pgs_caps_permitted(void);
+
+/* pgs_caps_raise - put those of @mask that are permitted into the effective set; returns what was
+ * raised. pgs_caps_lower - empty the effective set again; errno is kept. */
+uint64_t pgs_caps_raise(uint64_t mask);
+void pgs_caps_lower(void);
+
+/* pgs_caps_missing - the first capability of @mask, in the order of its number, that is not
+ * permitted, as its CAP_ number; -1 when all are. */
+int pgs_caps_missing(uint64_t mask);
+
+#define PGS_CAP_STR 32
+/* pgs_cap_name - "CAP_SYS_PTRACE"; for an unknown number "CAP_63". Returns @buf. */
+const char *pgs_cap_name(int cap, char buf[PGS_CAP_STR]) __attribute__((nonnull));
+/* pgs_cap_last - the highest capability the running kernel knows. */
+int pgs_cap_last(void);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* procfs: files below the context's root, opened with the least privilege; the list of processes. */
+#pragma once
+
+#include "ctx.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/types.h>
+
+/*
+ * pgs_open - open a file below the context's root, read-only and close-on-exec, with the
+ * permitted ones of @caps (PGS_CAP() bits) effective during the open alone.
+ * Returns a descriptor or -errno; on EACCES/EPERM the context's line names the first of @caps
+ * that is missing.
+ */
+int pgs_open(struct pgs_ctx *ctx, uint64_t caps, int flags, const char *fmt, ...)
+	__attribute__((nonnull(1, 4), format(printf, 4, 5), warn_unused_result));
+
+/*
+ * pgs_read_file - a whole small file below the root as a NUL-terminated string.
+ * The caller frees *@ret_text. Returns its length or -errno.
+ */
+ssize_t pgs_read_file(struct pgs_ctx *ctx, uint64_t caps, char **ret_text, const char *fmt, ...)
+	__attribute__((nonnull(1, 3, 4), format(printf, 4, 5), warn_unused_result));
+
+/* pgs_text_field - the number after a line's "@key" and optional colon and blanks in @text
+ * ("VmSwap", "HugePages_Total"): 1 found, 0 no such line, -EINVAL no number there. */
+int pgs_text_field(const char *text, const char *key, uint64_t *ret_value)
+	__attribute__((nonnull, warn_unused_result));
+
+/* What one look at /proc/PID/stat and /proc/PID/status tells; kB fields as the kernel prints. */
+struct pgs_proc {
+	pid_t pid;
+	char comm[64]; /* raw bytes; the kernel's 15, or a workqueue's longer name */
+	char run_state;	     /* R S D Z X ... */
+	bool kthread;
+	uint64_t start_ticks; /* with pid: the identity of the process */
+	bool has_swap_kb;     /* VmSwap was there (it is absent for kernel threads and zombies) */
+	uint64_t vm_swap_kb, rss_shmem_kb, rss_anon_kb;
+};
+
+/* pgs_proc_read - fill @ret_proc. Returns 0, or -errno (-ESRCH: no such process). */
+int pgs_proc_read(struct pgs_ctx *ctx, pid_t pid, struct pgs_proc *ret_proc)
+	__attribute__((nonnull, warn_unused_result));
+
+/* The processes of the machine, as /proc lists them (hidepid may hide some: *_hidden). */
+struct pgs_pids;
+int pgs_pids_open(struct pgs_ctx *ctx, struct pgs_pids **ret_pids) __attribute__((nonnull, warn_unused_result));
+void pgs_pids_close(struct pgs_pids *pids);
+void pgs_pids_closep(struct pgs_pids **pids);
+/* 1 and *@ret_pid, 0 at the end, -errno. */
+int pgs_pids_next(struct pgs_pids *pids, pid_t *ret_pid) __attribute__((nonnull, warn_unused_result));
+/* pgs_pids_hidden - true when this mount of /proc hides other users' processes from us (hidepid= or
+ * subset=pid mount option, and no right to look past it). */
+bool pgs_pids_hidden(struct pgs_ctx *ctx) __attribute__((nonnull));

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* units: numbers as people type and read them. Whole string or error; no locale. */
+#pragma once
+
+#include <stdint.h>
+#include <stddef.h>
+
+/* A half-open range [start, end) of addresses, frames or slots. */
+struct pgs_range {
+	uint64_t start, end;
+};
+
+/* All parsers return 0, -EINVAL (not a number of that form) or -ERANGE; *ret untouched then. */
+
+/* pgs_parse_u64 - decimal, or hex with 0x. No sign, no blanks. */
+int pgs_parse_u64(const char *s, uint64_t *ret_value) __attribute__((nonnull, warn_unused_result));
+
+/* pgs_parse_size - bytes: a u64, or a decimal (may have a fraction: 1.5G) with K M G T P E
+ * (powers of 1024; "KiB" and "kB" forms are accepted alike, as in util-linux' strtosize). */
+int pgs_parse_size(const char *s, uint64_t *ret_bytes) __attribute__((nonnull, warn_unused_result));
+
+/* pgs_parse_seconds - decimal seconds with a fraction, > 0; in nanoseconds. */
+int pgs_parse_seconds(const char *s, uint64_t *ret_ns) __attribute__((nonnull, warn_unused_result));
+
+/* pgs_parse_range - START-END or START+LENGTH; each a size. END > START, else -EINVAL. Rounded
+ * out to multiples of @align (a power of two; 1 for none). */
+int pgs_parse_range(const char *s, uint64_t align, struct pgs_range *ret_range)
+	__attribute__((nonnull, warn_unused_result));
+
+#define PGS_SIZE_STR 16
+/* pgs_format_size - "0", "4K", "1.5M": at most three digits and a unit of 1024. Returns @buf. */
+char *pgs_format_size(uint64_t bytes, char buf[PGS_SIZE_STR]) __attribute__((nonnull));
