@@ -12,15 +12,16 @@
 
 struct pgs_cmd {
 	const char *name, *summary;
-	const struct argp *argp;    /* options, metavars, docs: the only copy */
+	const struct argp *argp;	     /* options, metavars, docs: the only copy */
 	const struct pgs_col *const *tables; /* every column list there is, ends with NULL */
-	unsigned int formats;	    /* PGS_FMT_BIT() mask; opt_output refuses the others */
-	int (*run)(int argc, char **argv); /* returns an exit status */
+	unsigned int formats;		     /* PGS_FMT_BIT() mask; opt_output refuses the others */
+	int (*run)(int argc, char **argv);   /* returns an exit status */
 };
 
 extern const struct pgs_cmd cmd_check, cmd_dump;
 
-/* Set by SIGINT, SIGTERM and SIGHUP; loops look at it once per batch and end the document as incomplete. */
+/* Set by SIGINT, SIGTERM and SIGHUP; loops look at it once per batch and end the document as
+ * incomplete. */
 extern volatile sig_atomic_t cmd_interrupted;
 
 /* ---- opt_target.c: which processes and which of their mappings ------------------------------- */
@@ -30,8 +31,8 @@ enum opt_kmod { OPT_AUTO, OPT_OFF, OPT_REQUIRE };
 struct opt_target {
 	pid_t *pids; /* in the order given */
 	size_t nr_pids;
-	const char *cgroup; /* --cgroup, NULL if none */
-	bool system;	    /* --system */
+	const char *cgroup;	  /* --cgroup, NULL if none */
+	bool system;		  /* --system */
 	struct pgs_range *ranges; /* --range as typed, page-rounded by opt_target_finish() */
 	size_t nr_ranges;
 	const char **vma_patterns;
@@ -43,7 +44,8 @@ struct opt_target {
 extern const struct argp opt_target_argp; /* child input: struct opt_target */
 void opt_target_fini(struct opt_target *t);
 
-/* ---- opt_output.c: how to print --------------------------------------------------------------- */
+/* ---- opt_output.c: how to print ---------------------------------------------------------------
+ */
 
 struct opt_output {
 	struct out_opts out;

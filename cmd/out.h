@@ -30,10 +30,11 @@ enum pgs_type {
 };
 
 struct pgs_col {
-	const char *key;  /* snake_case; the JSON key and the word of --columns; NULL ends the list */
+	const char
+		*key; /* snake_case; the JSON key and the word of --columns; NULL ends the list */
 	const char *head; /* table heading; NULL: the key in upper case */
 	enum pgs_type type;
-	int width; /* least width in a table */
+	int width;	    /* least width in a table */
 	unsigned int flags; /* PGS_COL_* */
 	const char *help;
 };
@@ -86,7 +87,7 @@ enum pgs_color { PGS_COLOR_AUTO, PGS_COLOR_ALWAYS, PGS_COLOR_NEVER };
 /* How to print; filled by opt_output.c from the command line. */
 struct out_opts {
 	enum pgs_fmt fmt;
-	bool bytes;	   /* --bytes: no 1.5M in tables */
+	bool bytes; /* --bytes: no 1.5M in tables */
 	bool no_header;
 	enum pgs_color color;
 	const char *columns; /* --columns, NULL for the default set */
@@ -104,9 +105,11 @@ struct out_head {
 /*
  * out_open - start the results on @f, which the caller keeps. 0 or -errno; *@ret_out is freed by
  * out_close(). Nothing is written before the first row, summary or out_close(), so that a command
- * that fails at once prints no header (a document without rows is still whole: out_close() ends it).
+ * that fails at once prints no header (a document without rows is still whole: out_close() ends
+ * it).
  */
-int out_open(struct out **ret_out, FILE *f, const struct out_head *head, const struct out_opts *opts);
+int out_open(struct out **ret_out, FILE *f, const struct out_head *head,
+	     const struct out_opts *opts);
 
 /*
  * out_table - the columns of the rows that follow; once, before the first row. @vals of out_row()

@@ -30,8 +30,8 @@ static inline void pgs_closedirp(DIR **d)
 		closedir(*d);
 }
 
-#define _cleanup_(fn)	 __attribute__((cleanup(fn)))
-#define _cleanup_free_	 _cleanup_(pgs_freep)
-#define _cleanup_close_	 _cleanup_(pgs_closep)
-#define _cleanup_fclose_ _cleanup_(pgs_fclosep)
+#define _cleanup_(fn)	   __attribute__((cleanup(fn)))
+#define _cleanup_free_	   _cleanup_(pgs_freep)
+#define _cleanup_close_	   _cleanup_(pgs_closep)
+#define _cleanup_fclose_   _cleanup_(pgs_fclosep)
 #define _cleanup_closedir_ _cleanup_(pgs_closedirp)

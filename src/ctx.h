@@ -13,22 +13,22 @@
 #include <stdint.h>
 
 struct pgs_ctx {
-	int root_fd;	   /* directory that holds proc/ and sys/ */
-	bool live;	   /* root is "/": the running kernel answers, ioctls are worth trying */
-	uint32_t page_size;  /* bytes */
+	int root_fd;	    /* directory that holds proc/ and sys/ */
+	bool live;	    /* root is "/": the running kernel answers, ioctls are worth trying */
+	uint32_t page_size; /* bytes */
 	unsigned int page_shift;
 	unsigned int disabled; /* PGS_MECH_* masked by PGSCAN_DISABLE, for tests of the fallbacks */
-	char error[256];   /* pgs_ctx_error() */
+	char error[256];       /* pgs_ctx_error() */
 };
 
 /* Mechanisms that PGSCAN_DISABLE (a comma-separated list, secure_getenv) can mask. */
-#define PGS_MECH_PAGEMAP_SCAN (1u << 0)
-#define PGS_MECH_MAP_FILES    (1u << 1)
-#define PGS_MECH_MODULE	      (1u << 2)
+#define PGS_MECH_PAGEMAP_SCAN  (1u << 0)
+#define PGS_MECH_MAP_FILES     (1u << 1)
+#define PGS_MECH_MODULE	       (1u << 2)
 #define PGS_MECH_PROCMAP_QUERY (1u << 3)
-#define PGS_MECH_UFFD	      (1u << 4)
-#define PGS_MECH_SOFT_DIRTY   (1u << 5)
-#define PGS_MECH_KCORE	      (1u << 6)
+#define PGS_MECH_UFFD	       (1u << 4)
+#define PGS_MECH_SOFT_DIRTY    (1u << 5)
+#define PGS_MECH_KCORE	       (1u << 6)
 
 /*
  * pgs_ctx_open - open the tree at @root (NULL or "/": this machine).
@@ -36,7 +36,8 @@ struct pgs_ctx {
  * The caller owns *@ret_ctx; pgs_ctx_close() frees it and takes NULL. On failure *@ret_ctx is
  * still set when memory allowed, so that pgs_ctx_error() can be asked.
  */
-int pgs_ctx_open(const char *root, struct pgs_ctx **ret_ctx) __attribute__((nonnull(2), warn_unused_result));
+int pgs_ctx_open(const char *root, struct pgs_ctx **ret_ctx)
+	__attribute__((nonnull(2), warn_unused_result));
 void pgs_ctx_close(struct pgs_ctx *ctx);
 void pgs_ctx_closep(struct pgs_ctx **ctx);
 

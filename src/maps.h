@@ -8,10 +8,11 @@
 #include <sys/types.h>
 
 enum pgs_vma_kind {
-	PGS_VMA_ANON,	 /* private anonymous, with heap and stacks */
-	PGS_VMA_SHMEM,	 /* memfd, SysV, shared anonymous, a file on tmpfs */
-	PGS_VMA_FILE,	 /* any other file */
-	PGS_VMA_DEVICE,	 /* a character device: its pages may not be in the page tables pagemap shows */
+	PGS_VMA_ANON,	/* private anonymous, with heap and stacks */
+	PGS_VMA_SHMEM,	/* memfd, SysV, shared anonymous, a file on tmpfs */
+	PGS_VMA_FILE,	/* any other file */
+	PGS_VMA_DEVICE, /* a character device: its pages may not be in the page tables pagemap shows
+			 */
 	PGS_VMA_SPECIAL, /* [vdso] [vvar] [vsyscall] and kin */
 };
 
@@ -23,8 +24,8 @@ struct pgs_vma {
 	char perms[5]; /* rwxp or rwxs */
 	bool deleted;  /* the file has no name any more; the suffix is not part of @name */
 	enum pgs_vma_kind kind;
-	/* The path's own bytes (a newline is a newline again), or [heap], [stack], [anon:NAME] as the
-	 * kernel prints, [anon] where it prints nothing, [shmem] for shared anonymous memory.
+	/* The path's own bytes (a newline is a newline again), or [heap], [stack], [anon:NAME] as
+	 * the kernel prints, [anon] where it prints nothing, [shmem] for shared anonymous memory.
 	 * Points into the reader; valid until the next call. */
 	const char *name;
 	size_t name_len;
@@ -46,6 +47,7 @@ void pgs_maps_closep(struct pgs_maps **maps);
 
 /* pgs_maps_next - 1 and the next mapping in address order, 0 at the end, -errno
  * (-EBADMSG: a line that is not a maps line). */
-int pgs_maps_next(struct pgs_maps *maps, struct pgs_vma *ret_vma) __attribute__((nonnull, warn_unused_result));
+int pgs_maps_next(struct pgs_maps *maps, struct pgs_vma *ret_vma)
+	__attribute__((nonnull, warn_unused_result));
 /* pgs_maps_empty - true when the end came without a single mapping: a process without memory. */
 bool pgs_maps_empty(const struct pgs_maps *maps) __attribute__((nonnull));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* procfs: files below the context's root, opened with the least privilege; the list of processes. */
+/* procfs: files below the context's root, opened with the least privilege; the list of processes.
+ */
 #pragma once
 
 #include "ctx.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/types.h>
 
@@ -32,8 +32,8 @@ int pgs_text_field(const char *text, const char *key, uint64_t *ret_value)
 /* What one look at /proc/PID/stat and /proc/PID/status tells; kB fields as the kernel prints. */
 struct pgs_proc {
 	pid_t pid;
-	char comm[64]; /* raw bytes; the kernel's 15, or a workqueue's longer name */
-	char run_state;	     /* R S D Z X ... */
+	char comm[64];	/* raw bytes; the kernel's 15, or a workqueue's longer name */
+	char run_state; /* R S D Z X ... */
 	bool kthread;
 	uint64_t start_ticks; /* with pid: the identity of the process */
 	bool has_swap_kb;     /* VmSwap was there (it is absent for kernel threads and zombies) */
@@ -44,13 +44,16 @@ struct pgs_proc {
 int pgs_proc_read(struct pgs_ctx *ctx, pid_t pid, struct pgs_proc *ret_proc)
 	__attribute__((nonnull, warn_unused_result));
 
-/* The processes of the machine, as /proc lists them (hidepid may hide some: *_hidden). */
+/* The processes of the machine, as /proc lists them at one moment (hidepid may hide some: below).
+ */
 struct pgs_pids;
-int pgs_pids_open(struct pgs_ctx *ctx, struct pgs_pids **ret_pids) __attribute__((nonnull, warn_unused_result));
+int pgs_pids_open(struct pgs_ctx *ctx, struct pgs_pids **ret_pids)
+	__attribute__((nonnull, warn_unused_result));
 void pgs_pids_close(struct pgs_pids *pids);
 void pgs_pids_closep(struct pgs_pids **pids);
-/* 1 and *@ret_pid, 0 at the end, -errno. */
-int pgs_pids_next(struct pgs_pids *pids, pid_t *ret_pid) __attribute__((nonnull, warn_unused_result));
+/* 1 and *@ret_pid, 0 at the end. */
+int pgs_pids_next(struct pgs_pids *pids, pid_t *ret_pid)
+	__attribute__((nonnull, warn_unused_result));
 /* pgs_pids_hidden - true when this mount of /proc hides other users' processes from us (hidepid= or
  * subset=pid mount option, and no right to look past it). */
 bool pgs_pids_hidden(struct pgs_ctx *ctx) __attribute__((nonnull));

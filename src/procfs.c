@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "procfs.h"
+
+#include "caps.h"
+#include "cleanup.h"
+#include "units.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* include/linux/sched.h; field 9 of /proc/PID/stat */
+#define PF_KTHREAD 0x00200000u
+
+struct pgs_pids {
+	pid_t *pid;
+	size_t nr, room, next;
+};
+
+/* The line says who could have opened it: EACCES alone sends people to chmod. */
+static int open_failed(struct pgs_ctx *ctx, const char *path, uint64_t caps, int err)
+{
+	char name[PGS_CAP_STR];
+	int cap = err == EACCES || err == EPERM ? pgs_caps_missing(caps) : -1;
+
+	if (cap >= 0)
+		return pgs_ctx_fail(ctx, -err, "cannot open '/%s': %s (needs %s)", path,
+				    strerror(err), pgs_cap_name(cap, name));
+	return pgs_ctx_fail(ctx, -err, "cannot open '/%s': %s", path, strerror(err));
+}
+
+static int open_path(struct pgs_ctx *ctx, uint64_t caps, int flags, const char *path)
+{
+	int fd, err;
+
+	if (caps)
+		pgs_caps_raise(caps);
+	fd = openat(ctx->root_fd, path, flags | O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	err = errno;
+	if (caps)
+		pgs_caps_lower();
+	return fd < 0 ? open_failed(ctx, path, caps, err) : fd;
+}
+
+int pgs_open(struct pgs_ctx *ctx, uint64_t caps, int flags, const char *fmt, ...)
+{
+	char path[PATH_MAX];
+	va_list ap;
+	int len;
+
+	va_start(ap, fmt);
+	len = vsnprintf(path, sizeof(path), fmt, ap);
+	va_end(ap);
+	if (len < 0 || len >= (int)sizeof(path))
+		return pgs_ctx_fail(ctx, -ENAMETOOLONG, "path too long");
+	return open_path(ctx, caps, flags, path);
+}
+
+/* Sizes of proc files are 0: read until a read returns nothing. */
+static ssize_t slurp(int fd, char **ret_text)
+{
+	size_t len = 0, room = 4096;
+	_cleanup_free_ char *text = malloc(room);
+
+	for (;;) {
+		ssize_t n;
+
+		if (!text)
+			return -ENOMEM;
+		n = read(fd, text + len, room - len - 1);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (!n)
+			break;
+		len += (size_t)n;
+		if (room - len < 2) {
+			char *more = realloc(text, room *= 2);
+
+			if (!more)
+				return -ENOMEM;
+			text = more;
+		}
+	}
+	text[len] = '\0';
+	*ret_text = text;
+	text = NULL;
+	return (ssize_t)len;
+}
+
+ssize_t pgs_read_file(struct pgs_ctx *ctx, uint64_t caps, char **ret_text, const char *fmt, ...)
+{
+	_cleanup_close_ int fd = -1;
+	char path[PATH_MAX];
+	ssize_t len;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(path, sizeof(path), fmt, ap);
+	va_end(ap);
+	fd = open_path(ctx, caps, 0, path);
+	if (fd < 0)
+		return fd;
+	len = slurp(fd, ret_text);
+	if (len < 0)
+		pgs_ctx_fail(ctx, (int)len, "cannot read '/%s': %s", path, strerror((int)-len));
+	return len;
+}
+
+int pgs_text_field(const char *text, const char *key, uint64_t *ret_value)
+{
+	size_t len = strlen(key);
+
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		char *end;
+		uint64_t value;
+
+		line += *line == '\n';
+		if (strncmp(line, key, len) ||
+		    (line[len] != ':' && !isspace((unsigned char)line[len])))
+			continue;
+		line += len + (line[len] == ':');
+		line += strspn(line, " \t");
+		if (!isdigit((unsigned char)*line))
+			return -EINVAL;
+		errno = 0;
+		value = strtoull(line, &end, 10);
+		if (errno)
+			return -EINVAL;
+		*ret_value = value;
+		return 1;
+	}
+	return 0;
+}
+
+/*
+ * The comm of /proc/PID/stat may hold ") R 1 (" and newlines: it ends at the last parenthesis
+ * (proc(5)). Fields behind it are blank-separated; starttime is field 22, flags field 9.
+ */
+static int parse_stat(const char *stat, struct pgs_proc *proc)
+{
+	const char *open = strchr(stat, '('), *end = strrchr(stat, ')');
+	unsigned long long start;
+	unsigned int flags;
+	size_t len;
+
+	if (!open || !end || end < open)
+		return -EBADMSG;
+	len = (size_t)(end - open - 1);
+	if (len >= sizeof(proc->comm))
+		len = sizeof(proc->comm) - 1;
+	memcpy(proc->comm, open + 1, len);
+	proc->comm[len] = '\0';
+	if (sscanf(end + 1,
+		   " %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
+		   "%llu",
+		   &proc->run_state, &flags, &start) != 3)
+		return -EBADMSG;
+	proc->kthread = flags & PF_KTHREAD;
+	proc->start_ticks = start;
+	return 0;
+}
+
+static void parse_status(const char *status, struct pgs_proc *proc)
+{
+	proc->has_swap_kb = pgs_text_field(status, "VmSwap", &proc->vm_swap_kb) == 1;
+	if (pgs_text_field(status, "RssShmem", &proc->rss_shmem_kb) != 1)
+		proc->rss_shmem_kb = 0;
+	if (pgs_text_field(status, "RssAnon", &proc->rss_anon_kb) != 1)
+		proc->rss_anon_kb = 0;
+}
+
+/* Everybody may read these two, unless the mount says hidepid=: only then is ptrace access asked
+ * for. */
+static int read_own_text(struct pgs_ctx *ctx, pid_t pid, const char *name, char **ret_text)
+{
+	ssize_t r = pgs_read_file(ctx, 0, ret_text, "proc/%d/%s", (int)pid, name);
+
+	if (r == -ENOENT || r == -EACCES || r == -EPERM)
+		r = pgs_read_file(ctx, PGS_CAP(CAP_SYS_PTRACE), ret_text, "proc/%d/%s", (int)pid,
+				  name);
+	if (r == -ENOENT || r == -ESRCH)
+		return pgs_ctx_fail(ctx, -ESRCH, "no process %d", (int)pid);
+	return r < 0 ? (int)r : 0;
+}
+
+int pgs_proc_read(struct pgs_ctx *ctx, pid_t pid, struct pgs_proc *ret_proc)
+{
+	_cleanup_free_ char *stat = NULL, *status = NULL;
+	struct pgs_proc proc = {.pid = pid};
+	int r;
+
+	r = read_own_text(ctx, pid, "stat", &stat);
+	if (!r)
+		r = read_own_text(ctx, pid, "status", &status);
+	if (r)
+		return r;
+	if (parse_stat(stat, &proc) < 0)
+		return pgs_ctx_fail(ctx, -EBADMSG, "cannot make sense of '/proc/%d/stat'",
+				    (int)pid);
+	parse_status(status, &proc);
+	*ret_proc = proc;
+	return 0;
+}
+
+static int pids_push(struct pgs_pids *pids, pid_t pid)
+{
+	if (pids->nr == pids->room) {
+		size_t room = pids->room ? pids->room * 2 : 512;
+		pid_t *more = realloc(pids->pid, room * sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		pids->pid = more;
+		pids->room = room;
+	}
+	pids->pid[pids->nr++] = pid;
+	return 0;
+}
+
+static int pids_list(struct pgs_pids *pids, DIR *dir)
+{
+	struct dirent *entry;
+	uint64_t pid;
+	int r = 0;
+
+	while (!r && (errno = 0, (entry = readdir(dir)) != NULL))
+		if (isdigit((unsigned char)entry->d_name[0]) &&
+		    !pgs_parse_u64(entry->d_name, &pid) && pid <= INT_MAX)
+			r = pids_push(pids, (pid_t)pid);
+	return r ? r : -errno;
+}
+
+/* The list is taken at once, with ptrace access, so that hidepid= hides nobody from root. */
+int pgs_pids_open(struct pgs_ctx *ctx, struct pgs_pids **ret_pids)
+{
+	_cleanup_(pgs_pids_closep) struct pgs_pids *pids = calloc(1, sizeof(*pids));
+	_cleanup_closedir_ DIR *dir = NULL;
+	int fd, r;
+
+	if (!pids)
+		return -ENOMEM;
+	fd = pgs_open(ctx, 0, O_DIRECTORY, "proc");
+	if (fd < 0)
+		return fd;
+	dir = fdopendir(fd);
+	if (!dir) {
+		r = -errno;
+		close(fd);
+		return r;
+	}
+	pgs_caps_raise(PGS_CAP(CAP_SYS_PTRACE));
+	r = pids_list(pids, dir);
+	pgs_caps_lower();
+	if (r)
+		return pgs_ctx_fail(ctx, r, "cannot list '/proc': %s", strerror(-r));
+	*ret_pids = pids;
+	pids = NULL;
+	return 0;
+}
+
+void pgs_pids_close(struct pgs_pids *pids)
+{
+	if (!pids)
+		return;
+	free(pids->pid);
+	free(pids);
+}
+
+void pgs_pids_closep(struct pgs_pids **pids)
+{
+	pgs_pids_close(*pids);
+}
+
+int pgs_pids_next(struct pgs_pids *pids, pid_t *ret_pid)
+{
+	if (pids->next == pids->nr)
+		return 0;
+	*ret_pid = pids->pid[pids->next++];
+	return 1;
+}
+
+/*
+ * hidepid=1, 2, 4 (noaccess, invisible, ptraceable) hide what ptrace access or the gid= option do
+ * not open (Documentation/filesystems/proc.rst, "Mount options").
+ */
+bool pgs_pids_hidden(struct pgs_ctx *ctx)
+{
+	_cleanup_free_ char *mounts = NULL;
+	char *save, *line;
+
+	if (!ctx->live || pgs_caps_missing(PGS_CAP(CAP_SYS_PTRACE)) < 0 ||
+	    pgs_read_file(ctx, 0, &mounts, "proc/self/mounts") < 0)
+		return false;
+	for (line = strtok_r(mounts, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		const char *options = strstr(line, " /proc proc ");
+		const char *hide = options ? strstr(options, "hidepid=") : NULL;
+
+		if (hide && hide[strlen("hidepid=")] != '0' && strncmp(hide, "hidepid=off", 11))
+			return true;
+	}
+	return false;
+}
