@@ -24,6 +24,10 @@ extern const struct pgs_cmd cmd_check, cmd_dump;
  * incomplete. */
 extern volatile sig_atomic_t cmd_interrupted;
 
+/* ---- opt_common.c: --help, --usage, --version; a child of opt_output_argp, and of main's ------- */
+
+extern const struct argp opt_common_argp;
+
 /* ---- opt_target.c: which processes and which of their mappings ------------------------------- */
 
 enum opt_kmod { OPT_AUTO, OPT_OFF, OPT_REQUIRE };

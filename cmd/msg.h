@@ -16,6 +16,7 @@ enum pgs_exit {
 };
 
 void msg_init(const char *prefix, int verbosity); /* "pgscan dump"; -1 quiet, 0, 1 verbose */
+void msg_set_verbosity(int verbosity);
 void msg_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void msg_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));  /* not with -q */
 void msg_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));  /* not with -q */

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The options that stand before the command word and after it: --help, --usage, --version. Ours
+ * and not argp's, because argp's --version would take -V and its --help has no -h. */
+#include "cmd.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { OPT_USAGE = 0x1000, OPT_VERSION };
+
+static const struct argp_option options[] = {
+	{"help", 'h', NULL, 0, "Print this help and exit", -1},
+	{"usage", OPT_USAGE, NULL, 0, "Print a short usage message and exit", 0},
+	{"version", OPT_VERSION, NULL, 0, "Print the version and exit", 0},
+	{0},
+};
+
+static error_t parse_opt(int key, char *arg, struct argp_state *state)
+{
+	(void)arg;
+	switch (key) {
+	case 'h':
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		return 0;
+	case OPT_USAGE:
+		argp_state_help(state, stdout, ARGP_HELP_USAGE | ARGP_HELP_EXIT_OK);
+		return 0;
+	case OPT_VERSION:
+		puts(argp_program_version);
+		exit(PGS_EXIT_OK);
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+const struct argp opt_common_argp = {.options = options, .parser = parse_opt};
