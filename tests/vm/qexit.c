@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * qexit VALUE: end QEMU with status VALUE * 2 + 1, through its isa-debug-exit device at port 0xf4.
+ *
+ * Debian's kernels have no /dev/port (CONFIG_DEVPORT is off), so it takes ioperm(). As init of a
+ * guest without an argument it shows that the machine can boot at all.
+ */
+#include <stdlib.h>
+#include <sys/io.h>
+#include <unistd.h>
+
+#define DEBUG_EXIT_PORT 0xf4
+#define BOOTED 16
+
+int main(int argc, char **argv)
+{
+	if (ioperm(DEBUG_EXIT_PORT, 4, 1))
+		return 1;
+	outl(argc > 1 ? (unsigned int)strtoul(argv[1], NULL, 10) : BOOTED, DEBUG_EXIT_PORT);
+	sleep(1);
+	return 1;
+}
