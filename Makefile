@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# pgscan: the only makefile of user space; Kbuild lives under kmod/ alone.
+# pgscan: the only makefile of user space; Kbuild lives under kmod/ alone. `make help` lists the targets.
 
 VERSION := 0.1.0
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
-CC      ?= gcc
 O       ?= build
+ifeq ($(origin CC),default)
+CC      := gcc
+endif
 PKG_CONFIG ?= pkg-config
 
 CFLAGS   ?= -O2 -g
@@ -21,34 +23,163 @@ src_objs := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard src/*.c)))
 cmd_objs := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard cmd/*.c)))
 targets  := $(patsubst tests/targets/%.c,$(O)/targets/%,$(sort $(wildcard tests/targets/*.c)))
 units    := $(patsubst tests/unit/%.c,$(O)/unit/%,$(sort $(wildcard tests/unit/test_*.c)))
+benches  := $(patsubst tests/bench/%.c,$(O)/bench/%,$(sort $(wildcard tests/bench/*.c)))
+pages    := $(patsubst man/%.scd,$(O)/man/%,$(sort $(wildcard man/pgscan*.scd)))
+
+# What every script of the tree needs to know about this build.
+export O VERSION
+export PGSCAN ?= $(abspath $(O))/pgscan
 
 .DELETE_ON_ERROR:
-.PHONY: all clean
+.PHONY: all help man units benches clean
 
-all: $(O)/pgscan $(targets)
+all: $(O)/pgscan $(targets) $(if $(shell command -v scdoc),man)
+
+help:
+	@sed -n 's/^## //p' $(MAKEFILE_LIST)
+
+## make                 pgscan, its man pages and the test targets, in $O (build/)
+## make demo            install what is missing, build, show the page map of live processes
+## make check           install what is missing, build, run all the tests, guests included
+
+# ---- the program ------------------------------------------------------------------------------
 
 $(O)/pgscan: $(cmd_objs) $(O)/libpgscan.a
 	$(CC) $(cflags) $(LDFLAGS) -o $@ $^ $(libs)
 
-$(O)/libpgscan.a: $(src_objs)
+$(O)/libpgscan.a: $(src_objs) | $(O)
 	rm -f $@
 	$(AR) rcs $@ $^
 
-$(O)/%.o: %.c Makefile
+$(O)/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
 	$(CC) $(cppflags) $(cflags) -MMD -MP -c -o $@ $<
 
+# Objects of another compiler or other flags are never mixed: the stamp is remade when they change.
+flags := $(CC) $(cppflags) $(cflags) $(LDFLAGS) $(libs)
+ifneq ($(flags),$(file <$(O)/flags))
+.PHONY: $(O)/flags
+endif
+$(O)/flags: | $(O)
+	$(file >$@,$(flags))
+
+$(O):
+	@mkdir -p $@
+
+# ---- what the tests run -----------------------------------------------------------------------
+
 # Test targets: small C processes that make a known state of memory.
-$(O)/targets/%: tests/targets/%.c Makefile
+$(O)/targets/%: tests/targets/%.c $(O)/flags
 	@mkdir -p $(@D)
 	$(CC) $(cppflags) $(cflags) -MMD -MP -pthread -o $@ $<
 
 # Unit tests: cmocka on libpgscan.a and, where they test the output, on cmd's objects but main's.
-$(O)/unit/%: tests/unit/%.c $(filter-out $(O)/cmd/main.o,$(cmd_objs)) $(O)/libpgscan.a
+test_objs := $(filter-out $(O)/cmd/main.o,$(cmd_objs)) $(O)/libpgscan.a
+$(O)/unit/%: tests/unit/%.c $(test_objs) $(O)/flags
 	@mkdir -p $(@D)
-	$(CC) $(cppflags) -Icmd $(cflags) -MMD -MP -o $@ $^ $(libs) -lcmocka
+	$(CC) $(cppflags) -Icmd $(cflags) -MMD -MP -o $@ $< $(test_objs) $(libs) -lcmocka
+
+$(O)/bench/%: tests/bench/%.c $(test_objs) $(O)/flags
+	@mkdir -p $(@D)
+	$(CC) $(cppflags) -Icmd $(cflags) -MMD -MP -o $@ $< $(test_objs) $(libs)
+
+units: $(units)
+benches: $(benches)
 
 -include $(wildcard $(O)/*/*.d)
 
+# ---- man pages --------------------------------------------------------------------------------
+
+# A line "; include common-x.scd" in a page stands for that fragment.
+$(O)/man/%: man/%.scd $(wildcard man/common-*.scd) scripts/scd Makefile
+	@mkdir -p $(@D)
+	scripts/scd $< | scdoc >$@
+
+man: $(pages)
+
+# ---- tests and demonstration ------------------------------------------------------------------
+
+.PHONY: demo check check-unit check-host check-guests check-matrix sanitize valgrind lint bench deps
+
+# The packages come first, in a make of their own: this one has already asked pkg-config.
+demo:
+	@scripts/deps build
+	@$(MAKE) --no-print-directory all
+	@scripts/demo
+
+check:
+	@scripts/deps build check guests
+	@$(MAKE) --no-print-directory all units
+	@scripts/check host unit guests
+
+## make check-host      the tests that need no guest (check-unit: of src alone)
+check-host: all units
+	@scripts/check host unit
+
+check-unit: units
+	@scripts/check unit
+
+## make check-guests    the tests in QEMU guests (check-matrix: on every kernel of the matrix)
+check-guests check-matrix: all units
+	@scripts/check $(@:check-%=%)
+
+## make sanitize        the host tests on a build with AddressSanitizer and UBSan
+sanitize:
+	@scripts/deps build check
+	@$(MAKE) --no-print-directory O=$(O)/sanitize PGSCAN=$(abspath $(O))/sanitize/pgscan check-host \
+		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all'
+
+## make valgrind        the host tests with pgscan under valgrind
+valgrind:
+	@scripts/deps build check lint
+	@$(MAKE) --no-print-directory all units
+	@PGSCAN=$(CURDIR)/scripts/valgrind PGSCAN_BINARY=$(PGSCAN) scripts/check host
+
+## make lint            layout, layers, headers, shell scripts, static analysis
+lint:
+	@scripts/deps build check lint
+	@scripts/lint
+
+## make bench           the speed figures, as ratios measured in one run
+bench: all benches
+	@tests/bench/run
+
+## make deps            install what all of the above need
+deps:
+	@scripts/deps build check guests lint
+
+# ---- installation -----------------------------------------------------------------------------
+
+## make install         DESTDIR= PREFIX= (default /usr/local)
+.PHONY: install uninstall dist
+
+bindir   := $(DESTDIR)$(PREFIX)/bin
+mandir   := $(DESTDIR)$(PREFIX)/share/man
+incdir   := $(DESTDIR)$(PREFIX)/include/linux
+dkmsdir  := $(DESTDIR)$(PREFIX)/src/pgscan-$(VERSION)
+bashdir  := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+zshdir   := $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+fishdir  := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+kmod_src  = $(filter-out %.ko %.o %.mod %.mod.c,$(shell cd kmod && find . -type f ! -name '.*'))
+
+install: $(O)/pgscan man
+	install -D -m 755 $(O)/pgscan $(bindir)/pgscan
+	for p in $(pages); do install -D -m 644 $$p $(mandir)/man$${p##*.}/$${p##*/} || exit; done
+	install -D -m 644 completions/pgscan.bash $(bashdir)/pgscan
+	install -D -m 644 completions/_pgscan $(zshdir)/_pgscan
+	install -D -m 644 completions/pgscan.fish $(fishdir)/pgscan.fish
+	install -D -m 644 kmod/uapi/pgscan.h $(incdir)/pgscan.h
+	for f in $(kmod_src); do install -D -m 644 kmod/$$f $(dkmsdir)/$$f || exit; done
+
+uninstall:
+	rm -f $(bindir)/pgscan $(foreach p,$(pages),$(mandir)/man$(subst .,,$(suffix $(p)))/$(notdir $(p)))
+	rm -f $(bashdir)/pgscan $(zshdir)/_pgscan $(fishdir)/pgscan.fish $(incdir)/pgscan.h
+	rm -rf $(dkmsdir)
+
+## make dist            a tarball of the last commit, the same bytes every time
+dist: | $(O)
+	git archive --prefix=pgscan-$(VERSION)/ HEAD | gzip -9n >$(O)/pgscan-$(VERSION).tar.gz
+
+## make clean           remove $O
 clean:
 	rm -rf $(O)
