@@ -71,7 +71,8 @@ static void print_options(FILE *f, const char *cmd, const struct argp *argp)
 static void print_command(FILE *f, const struct pgs_cmd *cmd)
 {
 	print_field(f, cmd->name, '\t');
-	fputs("-\t-\t-\t", f);
+	fputs("-\t-\t", f);
+	print_field(f, cmd->argp->args_doc, '\t');
 	print_field(f, cmd->summary, '\n');
 	print_options(f, cmd->name, cmd->argp);
 }

@@ -13,7 +13,8 @@
  *
  * @what "": a line for each option that is not hidden: command, long, short, metavar, help. The
  * command is "-" for the options before the command word; a metavar in brackets is optional; a
- * command itself is a line whose long, short and metavar are "-" and whose help is its summary.
+ * command itself is a line whose long and short are "-", whose metavar is its arguments ("PID...")
+ * and whose help is its summary.
  * @what "columns:COMMAND": the columns of all its views, each key once: key, type, help.
  * @commands ends with NULL. Returns an exit status.
  */
