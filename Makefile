@@ -22,6 +22,7 @@ libs     := $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null || echo -lcap -ljan
 src_objs := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard src/*.c)))
 cmd_objs := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard cmd/*.c)))
 targets  := $(patsubst tests/targets/%.c,$(O)/targets/%,$(sort $(wildcard tests/targets/*.c)))
+tools    := $(patsubst tests/tools/%.c,$(O)/tools/%,$(sort $(wildcard tests/tools/*.c)))
 units    := $(patsubst tests/unit/%.c,$(O)/unit/%,$(sort $(wildcard tests/unit/test_*.c)))
 benches  := $(patsubst tests/bench/%.c,$(O)/bench/%,$(sort $(wildcard tests/bench/*.c)))
 pages    := $(patsubst man/%.scd,$(O)/man/%,$(sort $(wildcard man/pgscan*.scd)))
@@ -33,7 +34,7 @@ export PGSCAN ?= $(abspath $(O))/pgscan
 .DELETE_ON_ERROR:
 .PHONY: all help man units benches clean
 
-all: $(O)/pgscan $(targets) $(if $(shell command -v scdoc),man)
+all: $(O)/pgscan $(targets) $(tools) $(if $(shell command -v scdoc),man)
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -68,10 +69,18 @@ $(O):
 
 # ---- what the tests run -----------------------------------------------------------------------
 
+# Never with a sanitizer or coverage: a target's memory is what the test says it is.
+test_cflags := -std=gnu11 $(WARN) -O2 -g
+
 # Test targets: small C processes that make a known state of memory.
 $(O)/targets/%: tests/targets/%.c $(O)/flags
 	@mkdir -p $(@D)
-	$(CC) $(cppflags) $(cflags) -MMD -MP -pthread -o $@ $<
+	$(CC) $(cppflags) $(test_cflags) -MMD -MP -pthread -o $@ $<
+
+# What the tests compare with: an independent reader, a probe of the kernel.
+$(O)/tools/%: tests/tools/%.c $(O)/flags
+	@mkdir -p $(@D)
+	$(CC) $(cppflags) $(test_cflags) -MMD -MP -o $@ $<
 
 # Unit tests: cmocka on libpgscan.a and, where they test the output, on cmd's objects but main's.
 test_objs := $(filter-out $(O)/cmd/main.o,$(cmd_objs)) $(O)/libpgscan.a

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * anon - private anonymous memory.
+ *   pages=N write=LIST read=LIST   region "anon": written pages, zero pages (read only), the rest
+ *                                  never touched
+ *   huge=N                         region "huge": N transparent huge pages, each one collapsed
+ *   hugezero=N                     region "hugezero": N huge zero pages
+ *   same=N                         region "same": N equal pages that KSM may merge
+ *   protnone=1                     region "anon" ends up PROT_NONE, its pages kept
+ */
+#include "target.h"
+
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25
+#endif
+
+static char *map_huge(struct target *t, size_t huge)
+{
+	size_t size = huge * TARGET_HUGE;
+	char *p = target_hole(size, TARGET_HUGE);
+
+	p = mmap(p, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	if (p == MAP_FAILED)
+		target_die("mmap of %zu huge pages", huge);
+	if (madvise(p, size, MADV_HUGEPAGE))
+		target_die("MADV_HUGEPAGE");
+	(void)t;
+	return p;
+}
+
+static void add_huge(struct target *t, size_t huge)
+{
+	char *p = map_huge(t, huge);
+	const struct target_region *r =
+		target_region_add(t, "huge", p, huge * TARGET_HUGE / t->page_size);
+
+	target_write(t, r, "all");
+	/* A fault may have fallen back to small pages; collapse says so if it cannot either. */
+	if (madvise(p, huge * TARGET_HUGE, MADV_COLLAPSE))
+		target_die("MADV_COLLAPSE");
+}
+
+static void add_hugezero(struct target *t, size_t huge)
+{
+	const struct target_region *r = target_region_add(t, "hugezero", map_huge(t, huge),
+							  huge * TARGET_HUGE / t->page_size);
+
+	for (size_t i = 0; i < huge; i++)
+		(void)*(volatile char *)(r->addr + i * TARGET_HUGE);
+}
+
+static void add_same(struct target *t, size_t pages)
+{
+	char *p = target_map(t, pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	memset(p, 0x5a, pages * t->page_size);
+	if (madvise(p, pages * t->page_size, MADV_MERGEABLE))
+		target_die("MADV_MERGEABLE");
+	target_region_add(t, "same", p, pages);
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const keys[] = {"pages", "write",	"read",	    "huge",
+					   "same",  "hugezero", "protnone", NULL};
+	size_t pages, huge, hugezero, same;
+	const struct target_region *r;
+	struct target t;
+
+	(void)argc;
+	target_init(&t, argv, keys);
+	pages = target_number(target_word(argv, "pages", "64"));
+	huge = target_number(target_word(argv, "huge", "0"));
+	hugezero = target_number(target_word(argv, "hugezero", "0"));
+	same = target_number(target_word(argv, "same", "0"));
+	r = target_region_add(&t, "anon",
+			      target_map(&t, pages, PROT_READ | PROT_WRITE,
+					 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+			      pages);
+	target_write(&t, r, target_word(argv, "write", "none"));
+	target_read(&t, r, target_word(argv, "read", "none"));
+	if (target_number(target_word(argv, "protnone", "0")) &&
+	    mprotect(r->addr, pages * t.page_size, PROT_NONE))
+		target_die("mprotect");
+	if (huge)
+		add_huge(&t, huge);
+	if (hugezero)
+		add_hugezero(&t, hugezero);
+	if (same)
+		add_same(&t, same);
+	return target_serve(&t, NULL);
+}

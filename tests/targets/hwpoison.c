@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hwpoison - pages=N (8) written pages of which poison=LIST (2) are hit by MADV_HWPOISON. The
+ * frames are lost to the machine until it boots again: for guests only, and it insists.
+ */
+#include "target.h"
+
+int main(int argc, char **argv)
+{
+	static const char *const keys[] = {"pages", "poison", NULL};
+	const struct target_region *r;
+	struct target t;
+	const char *list;
+	size_t pages;
+
+	(void)argc;
+	target_init(&t, argv, keys);
+	if (!getenv("PGSCAN_GUEST")) {
+		fputs("hwpoison: only in a guest (PGSCAN_GUEST is not set)\n", stderr);
+		return 2;
+	}
+	pages = target_number(target_word(argv, "pages", "8"));
+	r = target_region_add(&t, "hwpoison",
+			      target_map(&t, pages, PROT_READ | PROT_WRITE,
+					 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+			      pages);
+	target_write(&t, r, "all");
+	list = target_word(argv, "poison", "2");
+	if (!target_apply(&t, r, list, target_advise_pages, MADV_HWPOISON))
+		target_usage(list);
+	return target_serve(&t, NULL);
+}
