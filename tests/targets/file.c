@@ -2,7 +2,7 @@
 /*
  * file - mappings of a file on a disk.
  *   path=FILE pages=N     the file, made here if it is not there; it is left
- *   cached=LIST           these pages are in the page cache, the others are not
+ *   cached=LIST           these pages are in the page cache, beside those that are touched
  *   shared=LIST           region "shared": these pages touched (read)
  *   private=LIST          region "private": these pages copied on write
  */
@@ -56,13 +56,9 @@ int main(int argc, char **argv)
 	pages = target_number(target_word(argv, "pages", "64"));
 	c.page_size = t.page_size;
 	c.fd = file_make(target_word(argv, "path", ""), pages * t.page_size);
-	cached = target_word(argv, "cached", "none");
-	if (!target_list(cached, pages, cache_in, &c))
-		target_usage(cached);
-
 	r = target_region_add(&t, "shared", target_map(&t, pages, PROT_READ, MAP_SHARED, c.fd, 0),
 			      pages);
-	/* Without read-ahead and fault-around a touched page is one page. */
+	/* No read-ahead; a fault maps what is cached around it too, so caching comes last. */
 	if (madvise(r->addr, pages * t.page_size, MADV_RANDOM))
 		target_die("MADV_RANDOM");
 	target_read(&t, r, target_word(argv, "shared", "none"));
@@ -73,5 +69,8 @@ int main(int argc, char **argv)
 	if (madvise(r->addr, pages * t.page_size, MADV_RANDOM))
 		target_die("MADV_RANDOM");
 	target_write(&t, r, target_word(argv, "private", "none"));
+	cached = target_word(argv, "cached", "none");
+	if (!target_list(cached, pages, cache_in, &c))
+		target_usage(cached);
 	return target_serve(&t, NULL);
 }
