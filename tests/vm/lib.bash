@@ -4,7 +4,7 @@
 
 vm_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(cd "$vm_dir/../.." && pwd)
-build=$top/build/vm
+build=$top/${O:-build}/vm
 # Kernels and headers are a few hundred MB; clones that share PGSCAN_CACHE download them once.
 cache=${PGSCAN_CACHE:-$top/.cache}
 export vm_dir top build cache
@@ -39,4 +39,17 @@ with_lock() {
 		flock 9
 		"$@" 9>&-
 	) 9>"$lock"
+}
+
+# setup_guests NAME...: what the guests share. Kernels are fetched before two guests ask for the same one.
+setup_guests() {
+	local name kernel_dir
+	mkdir -p "$build"
+	"$vm_dir/mkroot" "$build/root"
+	for name; do
+		matrix_row "$name"
+		# shellcheck disable=SC2154 # matrix_row sets it
+		kernel_dir=$("$vm_dir/fetch-kernel" "$kernel") || die "no kernel for the guest $name"
+	done
+	"$vm_dir/accel" "$kernel_dir" >"$build/accel" 2>/dev/null
 }
