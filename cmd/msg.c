@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "out_escape.h"
+#include "progress.h"
+
 /* The one piece of state of the process as a whole, as stderr is: who speaks, and how much. */
 static struct {
 	char prefix[64];
@@ -21,15 +24,24 @@ void msg_set_verbosity(int verbosity)
 	msg.verbosity = verbosity;
 }
 
-/* One line is one write: lines of several processes do not mix. */
+#define LINE_MAX_BYTES 1024
+
+/* A message may quote the name of a process or a path: it is escaped like one. stderr is not
+ * buffered, so that the line is put together first and printed by one write. */
 static void __attribute__((format(printf, 2, 0)))
 print_line(const char *label, const char *fmt, va_list ap)
 {
-	flockfile(stderr);
-	fprintf(stderr, "%s: %s", msg.prefix, label);
-	vfprintf(stderr, fmt, ap);
-	putc('\n', stderr);
-	funlockfile(stderr);
+	char text[LINE_MAX_BYTES];
+	char line[OUT_ESCAPE_MAX(LINE_MAX_BYTES)];
+	int len = vsnprintf(text, sizeof(text), fmt, ap);
+
+	if (len < 0)
+		return;
+	if ((size_t)len >= sizeof(text))
+		len = sizeof(text) - 1;
+	progress_clear();
+	fprintf(stderr, "%s: %s%.*s\n", msg.prefix, label,
+		(int)out_escape_message(line, text, (size_t)len), line);
 }
 
 #define MSG(name, least, label)                                                                    \

@@ -98,49 +98,92 @@ struct out;
 /* The header of the JSON document, the same for all commands (CLI.md). */
 struct out_head {
 	const char *command;
+	const char *kernel; /* its release; NULL: that of the running one */
 	uint32_t page_size;
 	bool module;
 };
 
 /*
- * out_open - start the results on @f, which the caller keeps. 0 or -errno; *@ret_out is freed by
- * out_close(). Nothing is written before the first row, summary or out_close(), so that a command
- * that fails at once prints no header (a document without rows is still whole: out_close() ends
- * it).
+ * out_open - start the results on @f, which the caller keeps and does not use until out_close().
+ * 0 or -errno; *@ret_out is freed by out_close(). Nothing is written before the first row or
+ * out_close(), so that a command that fails at once prints no heading. The strings of @head and
+ * @opts are not copied.
  */
 int out_open(struct out **ret_out, FILE *f, const struct out_head *head,
-	     const struct out_opts *opts);
+	     const struct out_opts *opts) __attribute__((nonnull, warn_unused_result));
 
 /*
  * out_table - the columns of the rows that follow; once, before the first row. @vals of out_row()
  * are in the order of @cols, whatever --columns chose. Returns 0, or -EINVAL for a column list of
- * the user's that names no column (a message was printed).
+ * the user's that names no column (a message was printed: the status is PGS_EXIT_USAGE).
  */
-int out_table(struct out *o, const struct pgs_col *cols);
+int out_table(struct out *o, const struct pgs_col *cols) __attribute__((nonnull));
 /* out_col_wanted - whether column @index of the table will be printed: spares costly values. */
-bool out_col_wanted(const struct out *o, size_t index);
-int out_row(struct out *o, const struct pgs_val *vals);
+bool out_col_wanted(const struct out *o, size_t index) __attribute__((nonnull));
 
-/* hex and raw only: 64-bit words as they lie in memory; @count times the same word. */
-int out_words(struct out *o, const uint64_t *words, size_t count);
-int out_fill(struct out *o, uint64_t word, uint64_t count);
+/*
+ * out_sort - after out_table(): rows come out at out_close() ordered by column @key, numbers from
+ * the largest down, addresses and text upwards, null last, equal rows as they came; the first @top
+ * of them, 0: all. With @key NULL the first @top rows as they come. For commands whose rows are
+ * bounded: it keeps them all, or @top of them. Returns 0, or -EINVAL for an unknown key (a message
+ * was printed: the status is PGS_EXIT_USAGE).
+ */
+int out_sort(struct out *o, const char *key, uint64_t top) __attribute__((nonnull(1)));
 
-/* The summary's keys, in the order of the calls; printed by out_close(). Strings are copied. */
-int out_summary(struct out *o, const char *key, enum pgs_type type, struct pgs_val v);
-/* One failure that did not end the run: goes to "errors". @pid 0: none. @err: an errno, 0: none. */
-int out_error(struct out *o, int pid, const char *what, int err);
+/*
+ * out_row - one row, whose values need not outlive the call. 0 or -errno, the same for ever after
+ * the first failure: the caller stops scanning and closes. -EPIPE: the reader is gone.
+ */
+int out_row(struct out *o, const struct pgs_val *vals) __attribute__((nonnull));
+
+/* hex and raw only: 64-bit words as they lie in memory; @count times the same word. As out_row().
+ */
+int out_words(struct out *o, const uint64_t *words, size_t count) __attribute__((nonnull));
+int out_fill(struct out *o, uint64_t word, uint64_t count) __attribute__((nonnull));
+
+/* out_flush - write what is still in a buffer: where the next row is a while away. As out_row(). */
+int out_flush(struct out *o) __attribute__((nonnull));
+
+/*
+ * out_summary - one key of the summary, in the order of the calls; printed by out_close(). Strings
+ * are copied. 0 or -ENOMEM.
+ */
+int out_summary(struct out *o, const char *key, enum pgs_type type, struct pgs_val v)
+	__attribute__((nonnull));
+
+/*
+ * out_error - one failure that did not end the run: goes to "errors". @pid 0: none. @err: an errno,
+ * of either sign, 0: none. @what may quote foreign bytes, it is copied and escaped here. The
+ * message on stderr is the caller's. 0 or -ENOMEM.
+ */
+int out_error(struct out *o, int pid, const char *what, int err) __attribute__((nonnull));
 /* out_has_errors - whether out_error() was called. */
-bool out_has_errors(const struct out *o);
+bool out_has_errors(const struct out *o) __attribute__((nonnull));
 
-/* out_close - end the document, flush, free. Returns 0 or the first -errno of a failed write
- * (-EPIPE: the reader is gone). Takes NULL inside. */
-int out_close(struct out **o, bool complete);
+/*
+ * out_close - end the document, flush, free. Returns 0 or the first -errno of a failed write
+ * (-EPIPE: the reader is gone). Takes NULL inside. A run that is not @complete and has no row
+ * prints nothing but its JSON document.
+ */
+int out_close(struct out **o, bool complete) __attribute__((nonnull));
 
-/* A back end: one const table each, in out_table.c, out_json.c, out_tsv.c, out_hex.c. */
+/*
+ * out_finish - out_close() for a command about to return @status; returns the status to exit with.
+ * Complete is what has status PGS_EXIT_OK, no errors and no interruption, otherwise
+ * PGS_EXIT_INCOMPLETE takes the place of PGS_EXIT_OK. A failed write is reported and is
+ * PGS_EXIT_FAILED; a reader that is gone is neither: it got what it wanted.
+ */
+int out_finish(struct out **o, int status) __attribute__((nonnull));
+
+/* A back end: one const table each, in out_table.c, out_json.c, out_tsv.c, out_hex.c. NULL where
+ * there is nothing to do or, for row, words and fill, where the format has none. */
 struct out_ops {
+	bool always; /* a document even for a run that failed before its first row */
 	int (*begin)(struct out *o);
 	int (*row)(struct out *o, const struct pgs_val *vals);
 	int (*words)(struct out *o, const uint64_t *words, size_t count);
 	int (*fill)(struct out *o, uint64_t word, uint64_t count);
+	int (*flush)(struct out *o);
 	int (*end)(struct out *o, bool complete);
+	void (*free)(struct out *o);
 };
