@@ -24,39 +24,57 @@ extern const struct pgs_cmd cmd_check, cmd_dump;
  * incomplete. */
 extern volatile sig_atomic_t cmd_interrupted;
 
-/* ---- opt_common.c: --help, --usage, --version; a child of opt_output_argp, and of main's -------
- */
+/* ---- opt_common.c: --help, --usage, --version; a child of opt_output_argp and of main's ----- */
 
 extern const struct argp opt_common_argp;
 
+/*
+ * cmd_parse - parse a command's arguments into @opts. Usage errors, --help and the like end the
+ * process here, as argp does; returns PGS_EXIT_OK, or PGS_EXIT_FAILED without memory (a message
+ * was printed). The command's parser gives the children below their inputs at ARGP_KEY_INIT:
+ * state->child_inputs[i] = &opts->target, in the order of its argp's children.
+ */
+int cmd_parse(const struct pgs_cmd *cmd, int argc, char **argv, void *opts)
+	__attribute__((nonnull, warn_unused_result));
+
 /* ---- opt_target.c: which processes and which of their mappings ------------------------------- */
 
-enum opt_kmod { OPT_AUTO, OPT_OFF, OPT_REQUIRE };
+enum opt_use { OPT_AUTO, OPT_OFF, OPT_REQUIRE };
 
 struct opt_target {
 	pid_t *pids; /* in the order given */
 	size_t nr_pids;
 	const char *cgroup;	  /* --cgroup, NULL if none */
 	bool system;		  /* --system */
-	struct pgs_range *ranges; /* --range as typed, page-rounded by opt_target_finish() */
+	struct pgs_range *ranges; /* --range: bytes, whole pages, ascending, none touches another */
 	size_t nr_ranges;
 	const char **vma_patterns;
 	size_t nr_vma_patterns;
-	const char **range_words; /* unparsed --range, until the page size is known */
-	const char *root;	  /* --root, NULL: "/" */
-	enum opt_kmod kmod, kcore;
+	const char *root; /* --root, NULL: "/" */
+	enum opt_use kmod, kcore;
 };
-extern const struct argp opt_target_argp; /* child input: struct opt_target */
-void opt_target_fini(struct opt_target *t);
 
-/* ---- opt_output.c: how to print ---------------------------------------------------------------
- */
+/* The input is a zeroed struct opt_target. Its strings are those of argv. */
+extern const struct argp opt_target_argp;
+void opt_target_fini(struct opt_target *t) __attribute__((nonnull));
+/* opt_target_is_given - whether a process, a cgroup or the system was named. */
+bool opt_target_is_given(const struct opt_target *t) __attribute__((nonnull));
+
+/* ---- opt_output.c: how to print -------------------------------------------------------------- */
 
 struct opt_output {
 	struct out_opts out;
-	const struct pgs_cmd *cmd; /* set by the command before argp_parse(): formats it has */
-	const char *sort;	   /* --sort, NULL if none */
+	const struct pgs_cmd *cmd; /* set before cmd_parse(): the formats and columns there are */
+	const char *sort;	   /* --sort, NULL if none; see out_sort() */
 	uint64_t top;		   /* --top, 0: all */
-	int verbosity;		   /* -1 with -q, 1 with -v */
+	int verbosity;		   /* -1 with -q, 1 with -v; msg knows it already */
 };
-extern const struct argp opt_output_argp; /* child input: struct opt_output */
+
+/* The input is a struct opt_output, zero but for @cmd. --columns=help prints and exits. */
+extern const struct argp opt_output_argp;
+/* --sort and --top, for commands whose rows are not in address order; the same input. */
+extern const struct argp opt_sort_argp;
+/* opt_format_names - the formats of @mask (PGS_FMT_BIT()) as "table|json". Returns @buf. */
+#define OPT_FORMAT_NAMES 64
+const char *opt_format_names(unsigned int mask, char buf[OPT_FORMAT_NAMES])
+	__attribute__((nonnull));

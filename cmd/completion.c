@@ -36,24 +36,36 @@ static bool option_is_listed(const struct argp_option *opt, const struct argp_op
 	return !header && !((opt->flags | real->flags) & (OPTION_HIDDEN | OPTION_DOC));
 }
 
-static void print_option(FILE *f, const char *cmd, const struct argp_option *opt,
+/* FORMAT is one word for all commands in the help, and here what the command has. */
+static void format_metavar(char *buf, size_t size, const struct pgs_cmd *cmd,
+			   const struct argp_option *real)
+{
+	char formats[OPT_FORMAT_NAMES];
+	const char *arg = real->arg ?: "";
+
+	if (cmd && !strcmp(arg, "FORMAT"))
+		arg = opt_format_names(cmd->formats, formats);
+	snprintf(buf, size, real->flags & OPTION_ARG_OPTIONAL ? "[%s]" : "%s", arg);
+}
+
+static void print_option(FILE *f, const struct pgs_cmd *cmd, const struct argp_option *opt,
 			 const struct argp_option *real)
 {
 	char key[2] = {0};
-	char metavar[64];
+	char metavar[OPT_FORMAT_NAMES + 2];
 
 	if (opt->key > 0 && opt->key < 0x80 && isprint(opt->key))
 		key[0] = (char)opt->key;
-	snprintf(metavar, sizeof(metavar), real->flags & OPTION_ARG_OPTIONAL ? "[%s]" : "%s",
-		 real->arg ?: "");
-	print_field(f, cmd, '\t');
+	format_metavar(metavar, sizeof(metavar), cmd, real);
+	print_field(f, cmd ? cmd->name : "-", '\t');
 	print_field(f, opt->name, '\t');
 	print_field(f, key, '\t');
 	print_field(f, metavar, '\t');
 	print_field(f, real->doc, '\n');
 }
 
-static void print_options(FILE *f, const char *cmd, const struct argp *argp)
+/* @cmd is NULL for the options before the command word. */
+static void print_options(FILE *f, const struct pgs_cmd *cmd, const struct argp *argp)
 {
 	const struct argp_option *real = argp->options;
 	const struct argp_child *child;
@@ -74,7 +86,7 @@ static void print_command(FILE *f, const struct pgs_cmd *cmd)
 	fputs("-\t-\t", f);
 	print_field(f, cmd->argp->args_doc, '\t');
 	print_field(f, cmd->summary, '\n');
-	print_options(f, cmd->name, cmd->argp);
+	print_options(f, cmd, cmd->argp);
 }
 
 static bool key_is_in_earlier_table(const struct pgs_cmd *cmd, size_t table, const char *key)
@@ -125,7 +137,7 @@ int completion_print(FILE *f, const struct argp *global, const struct pgs_cmd *c
 		return print_columns(f, commands, what + strlen(columns));
 	if (*what)
 		return msg_usage("'%s' is not completion data", what);
-	print_options(f, "-", global);
+	print_options(f, NULL, global);
 	for (; *commands; commands++)
 		print_command(f, *commands);
 	return PGS_EXIT_OK;

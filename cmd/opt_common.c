@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { OPT_USAGE = 0x1000, OPT_VERSION };
 
@@ -33,3 +34,13 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp opt_common_argp = {.options = options, .parser = parse_opt};
+
+int cmd_parse(const struct pgs_cmd *cmd, int argc, char **argv, void *opts)
+{
+	error_t err = argp_parse(cmd->argp, argc, argv, ARGP_NO_HELP, NULL, opts);
+
+	if (!err)
+		return PGS_EXIT_OK;
+	msg_error("%s", strerror(err));
+	return PGS_EXIT_FAILED;
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd.h"
+
+enum { OPT_KMOD = 0x2000, OPT_KCORE, OPT_ROOT };
+
+static const struct argp_option options[] = {
+	{NULL, 0, NULL, 0, "Targets:", 1},
+	{"cgroup", 'g', "CGROUP", 0, "Every process of the cgroup and its children", 1},
+	{"system", 'a', NULL, 0, "Every process", 1},
+	{"range", 'r', "START-END", 0,
+	 "Only these addresses, also as START+LENGTH; repeatable; 0x for hex, sizes with K M G T",
+	 1},
+	{"vma", 'V', "PATTERN", 0, "Only mappings whose name matches, such as '[heap]'; repeatable",
+	 1},
+	{"kmod", OPT_KMOD, "auto|off|require", 0, "Use of the kernel module", 1},
+	{"kcore", OPT_KCORE, "auto|off|require", 0, "Use of kernel memory", 1},
+	{"root", OPT_ROOT, "DIR", 0, "Read DIR/proc and DIR/sys", 1},
+	{0},
+};
+
+/* One more element of @size bytes at the end of *@array; NULL without memory. */
+static void *append(void *array, size_t *nr, size_t size)
+{
+	void **p = array;
+	void *bigger = reallocarray(*p, *nr + 1, size);
+
+	if (!bigger)
+		return NULL;
+	*p = bigger;
+	return (char *)bigger + (*nr)++ * size;
+}
+
+static error_t add_pid(struct opt_target *t, const char *arg, struct argp_state *state)
+{
+	uint64_t value;
+	pid_t *pid;
+
+	if (pgs_parse_u64(arg, &value) || !value || value > INT_MAX)
+		argp_error(state, "'%s' is not a process id", arg);
+	pid = append(&t->pids, &t->nr_pids, sizeof(*pid));
+	if (!pid)
+		return ENOMEM;
+	*pid = (pid_t)value;
+	return 0;
+}
+
+static error_t add_range(struct opt_target *t, const char *arg, struct argp_state *state)
+{
+	struct pgs_range *range, value = {0, 0};
+
+	if (pgs_parse_range(arg, (uint64_t)sysconf(_SC_PAGESIZE), &value))
+		argp_error(state, "'%s' is not a range: START-END or START+LENGTH", arg);
+	range = append(&t->ranges, &t->nr_ranges, sizeof(*range));
+	if (!range)
+		return ENOMEM;
+	*range = value;
+	return 0;
+}
+
+static error_t add_pattern(struct opt_target *t, const char *arg)
+{
+	const char **pattern = append(&t->vma_patterns, &t->nr_vma_patterns, sizeof(*pattern));
+
+	if (!pattern)
+		return ENOMEM;
+	*pattern = arg;
+	return 0;
+}
+
+static enum opt_use parse_use(const char *arg, struct argp_state *state)
+{
+	static const char *const words[] = {
+		[OPT_AUTO] = "auto", [OPT_OFF] = "off", [OPT_REQUIRE] = "require"};
+
+	for (enum opt_use use = OPT_AUTO; use <= OPT_REQUIRE; use++)
+		if (!strcmp(arg, words[use]))
+			return use;
+	argp_error(state, "'%s' is not one of auto, off, require", arg);
+	return OPT_AUTO;
+}
+
+static int compare_ranges(const void *pa, const void *pb)
+{
+	const struct pgs_range *a = pa, *b = pb;
+
+	return (a->start > b->start) - (a->start < b->start);
+}
+
+/* Ranges that overlap must not count a page twice. */
+static void merge_ranges(struct opt_target *t)
+{
+	size_t nr = 0;
+
+	if (!t->nr_ranges)
+		return;
+	qsort(t->ranges, t->nr_ranges, sizeof(*t->ranges), compare_ranges);
+	for (size_t i = 1; i < t->nr_ranges; i++) {
+		struct pgs_range *last = &t->ranges[nr];
+
+		if (t->ranges[i].start > last->end)
+			t->ranges[++nr] = t->ranges[i];
+		else if (t->ranges[i].end > last->end)
+			last->end = t->ranges[i].end;
+	}
+	t->nr_ranges = nr + 1;
+}
+
+static error_t parse_opt(int key, char *arg, struct argp_state *state)
+{
+	struct opt_target *t = state->input;
+
+	switch (key) {
+	case ARGP_KEY_ARG:
+		return add_pid(t, arg, state);
+	case 'g':
+		t->cgroup = arg;
+		return 0;
+	case 'a':
+		t->system = true;
+		return 0;
+	case 'r':
+		return add_range(t, arg, state);
+	case 'V':
+		return add_pattern(t, arg);
+	case OPT_KMOD:
+		t->kmod = parse_use(arg, state);
+		return 0;
+	case OPT_KCORE:
+		t->kcore = parse_use(arg, state);
+		return 0;
+	case OPT_ROOT:
+		t->root = arg;
+		return 0;
+	case ARGP_KEY_SUCCESS:
+		merge_ranges(t);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+const struct argp opt_target_argp = {.options = options, .parser = parse_opt};
+
+void opt_target_fini(struct opt_target *t)
+{
+	free(t->pids);
+	free(t->ranges);
+	free(t->vma_patterns);
+	*t = (struct opt_target){0};
+}
+
+bool opt_target_is_given(const struct opt_target *t)
+{
+	return t->nr_pids || t->cgroup || t->system;
+}
