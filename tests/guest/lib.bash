@@ -156,7 +156,7 @@ cg_run() {
 	)
 }
 
-# cg_reclaim NAME SIZE: ask for that many bytes. v1 has no such file: the limit is lowered for a moment.
+# cg_reclaim NAME BYTES: ask for as much. v1 has no such file: the limit is lowered for a moment.
 cg_reclaim() {
 	local path limit usage
 	path=$(cg_path "$1")
