@@ -108,7 +108,7 @@ man: $(pages)
 
 # ---- tests and demonstration ------------------------------------------------------------------
 
-.PHONY: demo check check-unit check-host check-guests check-matrix sanitize valgrind lint bench deps
+.PHONY: demo check check-unit check-host check-guests check-matrix check-debug check-harness sanitize valgrind lint bench deps
 
 # The packages come first, in a make of their own: this one has already asked pkg-config.
 demo:
@@ -128,9 +128,19 @@ check-host: all units
 check-unit: units
 	@scripts/check unit
 
-## make check-guests    the tests in QEMU guests (check-matrix: on every kernel of the matrix)
-check-guests check-matrix: all units
+## make check-guests    the tests in QEMU guests; GUESTS="v1-6.1" for some of tests/vm/matrix
+##      check-matrix    on the newest kernel too
+##      check-debug     on a kernel with KASAN, lockdep and UBSAN, built the first time (10 minutes)
+##      check-harness   guests broken on purpose: does the harness say so?
+check-guests check-matrix check-debug check-harness: all
+	@scripts/deps check guests
 	@scripts/check $(@:check-%=%)
+
+## make vm              a shell in a guest with the module and swap; GUEST=v2-6.12
+.PHONY: vm
+vm: all
+	@scripts/deps check guests
+	@tests/vm/shell $(GUEST)
 
 ## make sanitize        the host tests on a build with AddressSanitizer and UBSan
 sanitize:
