@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* kfeat_files: what files of /proc, /sys and /dev tell; most of them for a captured tree too. */
+#include "kfeat_probes.h"
+
+#include "caps.h"
+#include "cgroup.h"
+#include "cleanup.h"
+#include "procfs.h"
+#include "units.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "uapi/pgscan.h"
+
+/* Files whose mode is 0400 ask for the owner or this, whatever else they ask for. */
+#define MODE_CAPS PGS_CAP(CAP_DAC_READ_SEARCH)
+
+static int open_probed(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs_feat *feat)
+{
+	int fd = pgs_open(ctx, probe->caps | MODE_CAPS, 0, "%s", probe->path);
+
+	if (fd == -ENOENT)
+		pgs_feat_detail(feat, "there is no /%s", probe->path);
+	return fd;
+}
+
+int pgs_probe_open(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs_feat *feat)
+{
+	_cleanup_close_ int fd = open_probed(ctx, probe, feat);
+
+	return fd < 0 ? fd : 1;
+}
+
+/* There when it can be read: 8 bytes, as the kpage files take no less. */
+int pgs_probe_read(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs_feat *feat)
+{
+	_cleanup_close_ int fd = open_probed(ctx, probe, feat);
+	uint64_t word;
+	ssize_t n;
+
+	if (fd < 0)
+		return fd;
+	n = read(fd, &word, sizeof(word));
+	if (n < 0)
+		return -errno;
+	return n > 0 ? 1 : -ENODATA;
+}
+
+int pgs_probe_proc_visible(struct pgs_ctx *ctx, const struct pgs_probe *probe,
+			   struct pgs_feat *feat)
+{
+	(void)probe;
+	if (!pgs_pids_hidden(ctx))
+		return 1;
+	pgs_feat_detail(feat, "this mount of /proc hides other users' processes");
+	return -EPERM;
+}
+
+int pgs_probe_kcore(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs_feat *feat)
+{
+	_cleanup_close_ int fd = open_probed(ctx, probe, feat);
+	_cleanup_free_ char *lockdown = NULL;
+	char magic[SELFMAG];
+	ssize_t n;
+
+	/* "lockdown: Lock down /proc/kcore", 5.4: refused to everybody in its stricter mode. */
+	if (fd == -EPERM && pgs_caps_missing(probe->caps) < 0 &&
+	    pgs_read_file(ctx, 0, &lockdown, "sys/kernel/security/lockdown") > 0)
+		pgs_feat_detail(feat, "lockdown: %.*s", (int)strcspn(lockdown, "\n"), lockdown);
+	if (fd < 0)
+		return fd;
+	n = read(fd, magic, sizeof(magic));
+	if (n < 0)
+		return -errno;
+	return n == SELFMAG && !memcmp(magic, ELFMAG, SELFMAG) ? 1 : -ENOEXEC;
+}
+
+/* ---- the module -------------------------------------------------------------------------------
+ */
+
+static int open_module(const struct pgs_probe *probe)
+{
+	int fd, err;
+
+	pgs_caps_raise(probe->caps | PGS_CAP(CAP_DAC_OVERRIDE));
+	fd = open(PGSCAN_DEVICE, O_RDWR | O_CLOEXEC);
+	err = errno;
+	pgs_caps_lower();
+	return fd < 0 ? -err : fd;
+}
+
+int pgs_probe_module(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs_feat *feat)
+{
+	struct pgscan_info info = {.size = sizeof(info)};
+	_cleanup_close_ int fd = open_module(probe);
+	int r;
+
+	(void)ctx;
+	if (fd == -ENOENT)
+		pgs_feat_detail(feat, "the module is not loaded");
+	if (fd < 0)
+		return fd;
+	pgs_caps_raise(probe->caps);
+	r = ioctl(fd, PGSCAN_IOC_INFO, &info) < 0 ? -errno : 0;
+	pgs_caps_lower();
+	if (r < 0)
+		return r;
+	pgs_feat_detail(feat, "interface %u, features %#llx", info.abi,
+			(unsigned long long)info.features);
+	if (info.abi == PGSCAN_ABI)
+		return 1;
+	pgs_feat_detail(feat, "interface %u, but this pgscan speaks %d", info.abi, PGSCAN_ABI);
+	return 0;
+}
+
+/* ---- cgroups and swap -------------------------------------------------------------------------
+ */
+
+int pgs_probe_memcg(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs_feat *feat)
+{
+	_cleanup_(pgs_cgroups_closep) struct pgs_cgroups *cgroups = NULL;
+	int r = pgs_cgroups_open(ctx, &cgroups);
+
+	if (r == -EOPNOTSUPP)
+		pgs_feat_detail(feat, "%s", pgs_ctx_error(ctx));
+	if (r < 0)
+		return r;
+	pgs_feat_detail(feat, "memory is a v%d controller, at %s", pgs_cgroups_version(cgroups),
+			pgs_cgroups_mount(cgroups));
+	return pgs_cgroups_version(cgroups) == (int)probe->arg;
+}
+
+int pgs_probe_swap(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs_feat *feat)
+{
+	_cleanup_free_ char *text = NULL;
+	ssize_t len = pgs_read_file(ctx, 0, &text, "%s", probe->path);
+	uint64_t total_kb = 0, kb;
+	unsigned int areas = 0;
+	char size[PGS_SIZE_STR];
+
+	if (len < 0)
+		return (int)len;
+	/* The header, then a line for each area: path, type, size and used in kB, priority. */
+	for (const char *line = strchr(text, '\n'); line && line[1];
+	     line = strchr(line + 1, '\n')) {
+		if (sscanf(line + 1, "%*s %*s %" SCNu64, &kb) != 1)
+			return -EBADMSG;
+		areas++;
+		total_kb += kb;
+	}
+	if (!areas) {
+		pgs_feat_detail(feat, "no swap area");
+		return 0;
+	}
+	pgs_feat_detail(feat, "%u area%s, %s", areas, areas == 1 ? "" : "s",
+			pgs_format_size(total_kb * 1024, size));
+	return 1;
+}
+
+/* A directory below the root, for readdir(). */
+static DIR *open_dir(struct pgs_ctx *ctx, const char *path, int *ret_err)
+{
+	int fd = pgs_open(ctx, 0, O_DIRECTORY, "%s", path);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!dir) {
+		*ret_err = fd < 0 ? fd : -errno;
+		if (fd >= 0)
+			close(fd);
+	}
+	return dir;
+}
+
+/* The first word of a small file as a number; -ENOENT if there is no such file. */
+static int read_number(struct pgs_ctx *ctx, uint64_t *ret_value, const char *dir, const char *name,
+		       const char *file)
+{
+	_cleanup_free_ char *text = NULL;
+	ssize_t len = pgs_read_file(ctx, 0, &text, "%s/%s/%s", dir, name, file);
+
+	if (len < 0)
+		return (int)len;
+	text[strcspn(text, "\n")] = '\0';
+	return pgs_parse_u64(text, ret_value);
+}
+
+int pgs_probe_zram(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs_feat *feat)
+{
+	unsigned int devices = 0, in_use = 0;
+	const struct dirent *entry;
+	int err = 0;
+	_cleanup_closedir_ DIR *dir = open_dir(ctx, probe->path, &err);
+
+	if (!dir)
+		return err;
+	while ((entry = readdir(dir))) {
+		uint64_t size;
+
+		if (strncmp(entry->d_name, "zram", 4))
+			continue;
+		devices++;
+		if (!read_number(ctx, &size, probe->path, entry->d_name, "disksize") && size)
+			in_use++;
+	}
+	pgs_feat_detail(feat, "%u device%s, %u with a size", devices, devices == 1 ? "" : "s",
+			in_use);
+	return devices > 0;
+}
+
+int pgs_probe_zswap(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs_feat *feat)
+{
+	_cleanup_free_ char *enabled = NULL, *compressor = NULL;
+	ssize_t len = pgs_read_file(ctx, 0, &enabled, "%s/enabled", probe->path);
+
+	if (len < 0)
+		return (int)len;
+	if (enabled[0] != 'Y' && enabled[0] != '1') {
+		pgs_feat_detail(feat, "built in, but off");
+		return 0;
+	}
+	if (pgs_read_file(ctx, 0, &compressor, "%s/compressor", probe->path) > 0)
+		pgs_feat_detail(feat, "compressor %.*s", (int)strcspn(compressor, "\n"),
+				compressor);
+	return 1;
+}
+
+/* ---- free page reporting ----------------------------------------------------------------------
+ */
+
+#define REPORTING_ORDER "page_reporting_order"
+
+/* Parameters that upstream does not have, as they stand: "name=value, …" appended to @line. */
+static int append_parameter(struct pgs_ctx *ctx, const char *dir, const char *name, char **line)
+{
+	_cleanup_free_ char *value = NULL;
+	char *longer;
+
+	if (pgs_read_file(ctx, 0, &value, "%s/%s", dir, name) < 0)
+		return 0; /* write-only, or gone */
+	if (asprintf(&longer, "%s, %s=%.*s", *line, name, (int)strcspn(value, "\n"), value) < 0)
+		return -ENOMEM;
+	free(*line);
+	*line = longer;
+	return 0;
+}
+
+static int parameter_filter(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.' && strcmp(entry->d_name, REPORTING_ORDER) != 0;
+}
+
+/* The order is out of range, -1 or MAX_ORDER, until a device registers for reports. */
+int pgs_probe_page_reporting(struct pgs_ctx *ctx, const struct pgs_probe *probe,
+			     struct pgs_feat *feat)
+{
+	_cleanup_free_ char *order = NULL, *line = NULL;
+	struct dirent **entries = NULL;
+	ssize_t len = pgs_read_file(ctx, 0, &order, "%s/" REPORTING_ORDER, probe->path);
+	int n, r;
+
+	if (len < 0)
+		return (int)len;
+	if (asprintf(&line, "order %.*s", (int)strcspn(order, "\n"), order) < 0)
+		return -ENOMEM;
+	n = scandirat(ctx->root_fd, probe->path, &entries, parameter_filter, alphasort);
+	r = n < 0 ? -errno : 1;
+	for (int i = 0; i < n; i++) {
+		if (r == 1 && append_parameter(ctx, probe->path, entries[i]->d_name, &line) < 0)
+			r = -ENOMEM;
+		free(entries[i]);
+	}
+	free(entries);
+	pgs_feat_detail(feat, "%s", line);
+	return r;
+}
+
+#define VIRTIO_ID_BALLOON	   5
+#define VIRTIO_BALLOON_F_REPORTING 5
+
+/* A balloon's feature string, one digit a bit: those that device and driver agreed on. What the
+ * device offered beyond is in no file. */
+static int reporting_negotiated(struct pgs_ctx *ctx, const char *dir, const char *device,
+				struct pgs_feat *feat)
+{
+	_cleanup_free_ char *bits = NULL;
+	ssize_t len = pgs_read_file(ctx, 0, &bits, "%s/%s/features", dir, device);
+
+	if (len < 0)
+		return (int)len;
+	if (len <= VIRTIO_BALLOON_F_REPORTING)
+		return -EBADMSG;
+	if (bits[VIRTIO_BALLOON_F_REPORTING] == '1') {
+		pgs_feat_detail(feat, "%s: feature bit %d negotiated", device,
+				VIRTIO_BALLOON_F_REPORTING);
+		return 1;
+	}
+	pgs_feat_detail(feat, "%s: feature bit %d not negotiated (%s)", device,
+			VIRTIO_BALLOON_F_REPORTING,
+			strchr(bits, '1') ? "not offered, or the driver declined" : "no driver");
+	return 0;
+}
+
+int pgs_probe_balloon(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs_feat *feat)
+{
+	const struct dirent *entry;
+	uint64_t id;
+	int err = 0;
+	_cleanup_closedir_ DIR *dir = open_dir(ctx, probe->path, &err);
+
+	pgs_feat_detail(feat, "no balloon device");
+	if (!dir)
+		return err;
+	while ((entry = readdir(dir))) {
+		if (entry->d_name[0] == '.' ||
+		    read_number(ctx, &id, probe->path, entry->d_name, "device") < 0 ||
+		    id != VIRTIO_ID_BALLOON)
+			continue;
+		if (probe->arg == PGS_BALLOON_REPORTING)
+			return reporting_negotiated(ctx, probe->path, entry->d_name, feat);
+		pgs_feat_detail(feat, "%s", entry->d_name);
+		return 1;
+	}
+	return 0;
+}
