@@ -18,6 +18,10 @@ static const struct argp_option options[] = {
 	 1},
 	{"vma", 'V', "PATTERN", 0, "Only mappings whose name matches, such as '[heap]'; repeatable",
 	 1},
+	{0},
+};
+
+static const struct argp_option source_options[] = {
 	{"kmod", OPT_KMOD, "auto|off|require", 0, "Use of the kernel module", 1},
 	{"kcore", OPT_KCORE, "auto|off|require", 0, "Use of kernel memory", 1},
 	{"root", OPT_ROOT, "DIR", 0, "Read DIR/proc and DIR/sys", 1},
@@ -111,6 +115,26 @@ static void merge_ranges(struct opt_target *t)
 	t->nr_ranges = nr + 1;
 }
 
+static error_t parse_source_opt(int key, char *arg, struct argp_state *state)
+{
+	struct opt_target *t = state->input;
+
+	switch (key) {
+	case OPT_KMOD:
+		t->kmod = parse_use(arg, state);
+		return 0;
+	case OPT_KCORE:
+		t->kcore = parse_use(arg, state);
+		return 0;
+	case OPT_ROOT:
+		t->root = arg;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+const struct argp opt_source_argp = {.options = source_options, .parser = parse_source_opt};
+
 static error_t parse_opt(int key, char *arg, struct argp_state *state)
 {
 	struct opt_target *t = state->input;
@@ -128,14 +152,8 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 		return add_range(t, arg, state);
 	case 'V':
 		return add_pattern(t, arg);
-	case OPT_KMOD:
-		t->kmod = parse_use(arg, state);
-		return 0;
-	case OPT_KCORE:
-		t->kcore = parse_use(arg, state);
-		return 0;
-	case OPT_ROOT:
-		t->root = arg;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = t;
 		return 0;
 	case ARGP_KEY_SUCCESS:
 		merge_ranges(t);
@@ -144,7 +162,16 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-const struct argp opt_target_argp = {.options = options, .parser = parse_opt};
+static const struct argp_child children[] = {
+	{&opt_source_argp, 0, NULL, 0},
+	{0},
+};
+
+const struct argp opt_target_argp = {
+	.options = options,
+	.parser = parse_opt,
+	.children = children,
+};
 
 void opt_target_fini(struct opt_target *t)
 {
