@@ -21,7 +21,8 @@ libs     := $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null || echo -lcap -ljan
 
 src_objs := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard src/*.c)))
 cmd_objs := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard cmd/*.c)))
-targets  := $(patsubst tests/targets/%.c,$(O)/targets/%,$(sort $(wildcard tests/targets/*.c)))
+targets  := $(patsubst tests/targets/%.c,$(O)/targets/%,$(sort $(wildcard tests/targets/*.c))) \
+            $(addprefix $(O)/targets/,kmodtest)
 tools    := $(patsubst tests/tools/%.c,$(O)/tools/%,$(sort $(wildcard tests/tools/*.c)))
 units    := $(patsubst tests/unit/%.c,$(O)/unit/%,$(sort $(wildcard tests/unit/test_*.c)))
 benches  := $(patsubst tests/bench/%.c,$(O)/bench/%,$(sort $(wildcard tests/bench/*.c)))
@@ -76,6 +77,12 @@ test_cflags := -std=gnu11 $(WARN) -O2 -g
 $(O)/targets/%: tests/targets/%.c $(O)/flags
 	@mkdir -p $(@D)
 	$(CC) $(cppflags) $(test_cflags) -MMD -MP -pthread -o $@ $<
+
+# What runs beside them in a guest to test the module: static, for it must run in any.
+$(O)/targets/kmodtest: $(wildcard tests/kmod/kmodtest.c tests/kmod/test_*.c) tests/kmod/kmodtest.h \
+		tests/targets/pattern.h kmod/uapi/pgscan.h $(O)/flags
+	@mkdir -p $(@D)
+	$(CC) $(cppflags) $(test_cflags) -static -o $@ $(filter %.c,$^)
 
 # What the tests compare with: an independent reader, a probe of the kernel.
 $(O)/tools/%: tests/tools/%.c $(O)/flags

@@ -41,6 +41,22 @@ static char *heading(const struct pgs_col *col)
 	return head;
 }
 
+/*
+ * Make @cl at least @width wide. Its heading alone is a least width to scols, and a hint is heard
+ * only where the cells are wider than the heading, unless the column is strict; of a strict column
+ * in turn the heading is no least width.
+ */
+static int set_least_width(struct libscols_column *cl, size_t width)
+{
+	size_t heading_width = strlen(scols_cell_get_data(scols_column_get_header(cl)));
+	int flags = scols_column_get_flags(cl);
+
+	if (width <= heading_width)
+		return 0;
+	return scols_column_set_flags(cl, flags | SCOLS_FL_STRICTWIDTH)
+		       ?: scols_column_set_whint(cl, (double)width);
+}
+
 static int add_col(struct table *t, const struct out *o, const struct pgs_col *col, bool color)
 {
 	bool right = !col_is_text(col) && !(col->flags & PGS_COL_LEFT);
@@ -51,10 +67,12 @@ static int add_col(struct table *t, const struct out *o, const struct pgs_col *c
 
 	if (!head)
 		return -ENOMEM;
-	cl = scols_table_new_column(t->tb, head, col->width, flags);
+	cl = scols_table_new_column(t->tb, head, 0, flags);
 	if (!cl)
 		return -ENOMEM;
-	return color ? scols_cell_set_color(scols_column_get_header(cl), "bold") : 0;
+	if (color && scols_cell_set_color(scols_column_get_header(cl), "bold"))
+		return -ENOMEM;
+	return set_least_width(cl, (size_t)col->width);
 }
 
 /* --color decides; left to us, a terminal that is not dumb and a user who did not say NO_COLOR. */
@@ -112,19 +130,18 @@ static char *cell_text(struct out *o, enum pgs_type type, const struct pgs_val *
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* scols computes each column's width from the rows it has: give it the widths so far as the least.
- */
-static void keep_widths(struct table *t)
+/* scols computes the widths from the rows it has: those so far are the least of those to come. */
+static int keep_widths(struct table *t)
 {
-	size_t ncols = scols_table_get_ncols(t->tb);
+	size_t nr = scols_table_get_ncols(t->tb);
+	int err = 0;
 
-	for (size_t i = 0; i < ncols; i++) {
+	for (size_t i = 0; !err && i < nr; i++) {
 		struct libscols_column *cl = scols_table_get_column(t->tb, i);
-		double width = (double)scols_column_get_width(cl);
 
-		if (width > scols_column_get_whint(cl))
-			scols_column_set_whint(cl, width);
+		err = set_least_width(cl, scols_column_get_width(cl));
 	}
+	return err;
 }
 
 static int table_flush(struct out *o)
@@ -138,7 +155,7 @@ static int table_flush(struct out *o)
 	err = scols_table_print_range_to_string(t->tb, scols_table_get_line(t->tb, 0), NULL, &text);
 	err = err ?: out_put(o, text, strlen(text));
 	err = err ?: out_put(o, "\n", 1); /* scols leaves it to the caller after the last line */
-	keep_widths(t);
+	err = err ?: keep_widths(t);
 	scols_table_remove_lines(t->tb);
 	t->nr_rows = 0;
 	return err;

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The module by its ioctls alone: each test is one of kmodtest's, in a guest with one swap disk.
+
+setup() {
+	load ../lib
+	swap_disk 0
+}
+
+teardown() {
+	guest_teardown
+}
+
+kmodtest() {
+	local status=0
+	"$PGSCAN_TARGETS/kmodtest" -s /dev/vdb "$@" || status=$?
+	((status != 77)) || skip "this kernel lacks it"
+	return "$status"
+}
+
+@test "INFO tells version and features" { kmodtest info; }
+@test "argument sizes: older, newer, wrong" { kmodtest sizes; }
+@test "unknown flags and reserved fields are EINVAL" { kmodtest flags; }
+@test "unknown requests are ENOTTY, bad pointers EFAULT" { kmodtest numbers; }
+@test "descriptors that are not the right kind are refused" { kmodtest descriptors; }
+@test "ranges that are none are EINVAL" { kmodtest ranges; }
+@test "vectors that cannot be written are EFAULT" { kmodtest vectors; }
+@test "every request needs CAP_SYS_ADMIN, and pagemap opened with it" { kmodtest permissions; }
+@test "exit and exec of the target are ESRCH" { kmodtest target-gone; }
+
+@test "SHMEM: memfd, slots proven on the device" { kmodtest memfd; }
+@test "SHMEM: shared anonymous memory" { kmodtest shared-anon; }
+@test "SHMEM: System V segment" { kmodtest sysv; }
+@test "SHMEM: tmpfs file" { kmodtest tmpfs; }
+@test "SHMEM: private copies win over the object" { kmodtest private; }
+@test "SHMEM: pages beyond the end are marked" { kmodtest beyond-eof; }
+@test "SHMEM: runs end with their mapping" { kmodtest neighbours; }
+@test "SHMEM: 16 TiB with three pages in few records" { kmodtest sparse; }
+@test "SHMEM: counting without a vector, and by state" { kmodtest counts-only; }
+
+@test "SHMEM and EXTENTS: huge pages of tmpfs, large swap entries" {
+	mkdir -p /mnt/huge
+	mount -t tmpfs -o huge=always none /mnt/huge
+	defer umount /mnt/huge
+	kmodtest huge
+}
+
+@test "OBJECTS: memfd, SysV, closed and unlinked files are found unmapped" { kmodtest objects; }
+@test "OBJECTS: each once, however small the vector" { kmodtest cursor; }
+@test "OBJECTS: a long path keeps its end" { kmodtest long-name; }
+
+@test "REPORTED agrees with buddyinfo" { kmodtest reported; }
+@test "TAGS: dirty when written, clean when synced" { kmodtest tags; }
+@test "TAGS: shared memory has none" { kmodtest tags-shmem; }
+@test "TAGS: no file mapping is ENOENT" { kmodtest tags-none; }

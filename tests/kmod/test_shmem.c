@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* SHMEM and EXTENTS: states, slots, and what the swap device holds there. */
+#include <sys/shm.h>
+
+#include "kmodtest.h"
+
+#define AREA 1024UL /* pages */
+
+/* Pages i with i % 4 != 3 are written, so that runs break. */
+static void write_holed(char *addr, uint64_t seed)
+{
+	size_t i;
+
+	for (i = 0; i < AREA; i++) {
+		if (i % 4 != 3)
+			pattern_write((unsigned char *)addr + i * PAGE, PAGE, seed, i);
+	}
+}
+
+/* Runs must follow each other without gap or overlap, and cover the whole area. */
+static void check_cover(const struct runs *runs, const char *addr, size_t pages)
+{
+	uint64_t next = (uintptr_t)addr;
+	size_t i;
+
+	for (i = 0; i < runs->nr; i++) {
+		CHECK_EQ(runs->run[i].start, next);
+		CHECK(runs->run[i].pages > 0);
+		next += runs->run[i].pages * PAGE;
+	}
+	CHECK_EQ(next, (uintptr_t)addr + pages * PAGE);
+}
+
+/* Without MAPPED, pagemap must be empty, but for bit 55 exactly where the run says so. */
+static void check_pagemap(const struct runs *runs)
+{
+	size_t i, page;
+
+	for (i = 0; i < runs->nr; i++) {
+		const struct pgscan_run *run = &runs->run[i];
+		uint64_t empty = run->flags & PGSCAN_RUN_F_SOFT_DIRTY ? 1ULL << 55 : 0;
+
+		for (page = 0; page < run->pages; page++) {
+			uint64_t word =
+				pagemap_word(self_fd, (char *)(uintptr_t)run->start + page * PAGE);
+
+			if (run->state == PGSCAN_RUN_MAPPED)
+				CHECK(word >> 62);
+			else
+				CHECK_EQ(word, empty);
+		}
+	}
+}
+
+/* One shared area, three quarters written and pushed out: the whole truth about it. */
+static void check_area(char *addr, uint64_t seed)
+{
+	struct runs runs, small;
+	size_t swapped;
+
+	write_holed(addr, seed);
+	page_out(addr, AREA);
+
+	get_shmem(self_fd, addr, AREA * PAGE, 4096, &runs);
+	check_cover(&runs, addr, AREA);
+	check_pagemap(&runs);
+	swapped = check_slots(&runs, (uintptr_t)addr, seed);
+	CHECK_EQ(swapped, runs.total.swapped_pages);
+	CHECK_EQ(swapped, smaps_pages(addr, "Swap"));
+	CHECK(swapped > AREA / 2);
+	CHECK_EQ(runs.total.none_pages, AREA / 4);
+	CHECK_EQ(runs.total.none_pages + swapped + runs.total.cached_pages +
+			 runs.total.mapped_pages,
+		 AREA);
+
+	/* Three records at a time must tell the same. */
+	get_shmem(self_fd, addr, AREA * PAGE, 3, &small);
+	CHECK_EQ(small.total.swapped_pages, swapped);
+	check_cover(&small, addr, AREA);
+	CHECK_EQ(check_slots(&small, (uintptr_t)addr, seed), swapped);
+	free_runs(&small);
+	free_runs(&runs);
+
+	/* Read half of them in again: those are mapped now, and the others as they were. */
+	for (size_t i = 0; i < AREA / 2; i++)
+		CHECK(i % 4 == 3 || pattern_is((unsigned char *)addr + i * PAGE, PAGE, seed, i));
+	get_shmem(self_fd, addr, AREA * PAGE, 4096, &runs);
+	check_cover(&runs, addr, AREA);
+	check_pagemap(&runs);
+	CHECK(runs.total.mapped_pages >= AREA / 2 / 4 * 3);
+	CHECK_EQ(check_slots(&runs, (uintptr_t)addr, seed), runs.total.swapped_pages);
+	CHECK_EQ(runs.total.swapped_pages, smaps_pages(addr, "Swap"));
+	free_runs(&runs);
+}
+
+static char *map_fd(int fd, int flags)
+{
+	char *addr = mmap(NULL, AREA * PAGE, PROT_READ | PROT_WRITE, flags, fd, 0);
+
+	CHECK(addr != MAP_FAILED);
+	return addr;
+}
+
+static int make_memfd(size_t pages)
+{
+	int fd = memfd_create("kmodtest", MFD_CLOEXEC);
+
+	CHECK(fd >= 0);
+	CHECK_EQ(ftruncate(fd, pages * PAGE), 0);
+	return fd;
+}
+
+static void test_memfd(void)
+{
+	check_area(map_fd(make_memfd(AREA), MAP_SHARED), 1);
+}
+
+static void test_shared_anon(void)
+{
+	check_area(map_fd(-1, MAP_SHARED | MAP_ANONYMOUS), 2);
+}
+
+static void test_sysv(void)
+{
+	int id = shmget(IPC_PRIVATE, AREA * PAGE, IPC_CREAT | 0600);
+	char *addr;
+
+	CHECK(id >= 0);
+	addr = shmat(id, NULL, 0);
+	CHECK(addr != (char *)-1);
+	CHECK_EQ(shmctl(id, IPC_RMID, NULL), 0);
+	check_area(addr, 3);
+}
+
+static void test_tmpfs(void)
+{
+	int fd = open("/dev/shm", O_TMPFILE | O_RDWR, 0600);
+
+	CHECK(fd >= 0);
+	CHECK_EQ(ftruncate(fd, AREA * PAGE), 0);
+	check_area(map_fd(fd, MAP_SHARED), 4);
+}
+
+/* On a tmpfs mounted huge=always at /mnt/huge: order-9 entries where the kernel has them. */
+static void test_huge(void)
+{
+	int fd = open("/mnt/huge/file", O_CREAT | O_RDWR, 0600);
+	const size_t pages = 2048;
+	struct runs runs, extents;
+	char *addr;
+
+	CHECK(fd >= 0);
+	CHECK_EQ(ftruncate(fd, pages * PAGE), 0);
+	addr = mmap((void *)0x7e0000000000, pages * PAGE, PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_FIXED, fd, 0);
+	CHECK(addr != MAP_FAILED);
+	write_pages(addr, 0, pages, 5);
+	CHECK(smaps_pages(addr, "ShmemPmdMapped") > 0);
+	page_out(addr, pages);
+
+	get_shmem(self_fd, addr, pages * PAGE, 4096, &runs);
+	check_cover(&runs, addr, pages);
+	CHECK(runs.total.swapped_pages > pages / 2);
+	CHECK_EQ(check_slots(&runs, (uintptr_t)addr, 5), runs.total.swapped_pages);
+	/* Not from the start of a large entry either. */
+	free_runs(&runs);
+	get_shmem(self_fd, addr + 300 * PAGE, 100 * PAGE, 4096, &runs);
+	check_cover(&runs, addr + 300 * PAGE, 100);
+	CHECK_EQ(check_slots(&runs, (uintptr_t)addr, 5), runs.total.swapped_pages);
+	get_extents(fd, NULL, 4096, &extents);
+	CHECK_EQ(check_slots(&extents, 0, 5), extents.extents_total.swapped_pages);
+	printf("%zu runs for %llu pages\n", extents.nr,
+	       (unsigned long long)extents.extents_total.swapped_pages);
+	/* Part of it in again: what is left of a large entry must still be right. */
+	CHECK(pattern_is((unsigned char *)addr + 700 * PAGE, PAGE, 5, 700));
+	get_extents(fd, NULL, 4096, &extents);
+	CHECK_EQ(check_slots(&extents, 0, 5), extents.extents_total.swapped_pages);
+}
+
+/* A private mapping: its copies are its own, the rest is the object's. */
+static void test_private(void)
+{
+	int fd = make_memfd(AREA);
+	char *shared = map_fd(fd, MAP_SHARED), *private;
+	struct runs runs;
+
+	write_pages(shared, 0, AREA, 6);
+	private = map_fd(fd, MAP_PRIVATE);
+	write_pages(private, 0, 64, 7);
+	page_out(private, AREA);
+	CHECK_EQ(munmap(shared, AREA * PAGE), 0);
+	page_out(private, AREA);
+
+	get_shmem(self_fd, private, AREA * PAGE, 4096, &runs);
+	check_cover(&runs, private, AREA);
+	check_pagemap(&runs);
+	CHECK(runs.run[0].flags & PGSCAN_RUN_F_PRIVATE);
+	/* The copies have entries of their own, swapped or not. */
+	CHECK_EQ(runs.run[0].state, PGSCAN_RUN_MAPPED);
+	CHECK(runs.run[0].pages >= 64);
+	CHECK_EQ(check_slots(&runs, (uintptr_t) private, 6), runs.total.swapped_pages);
+	CHECK(runs.total.swapped_pages + runs.total.cached_pages > 0);
+}
+
+/* fallocate(KEEP_SIZE) past the end: pages there are swapped, and marked. */
+static void test_beyond_eof(void)
+{
+	int fd = make_memfd(AREA);
+	char *addr = map_fd(fd, MAP_SHARED);
+	struct runs runs;
+	size_t i, beyond = 0;
+
+	write_pages(addr, 0, AREA, 8);
+	page_out(addr, AREA);
+	CHECK_EQ(ftruncate(fd, (AREA - 16) * PAGE), 0);
+	CHECK_EQ(fallocate(fd, FALLOC_FL_KEEP_SIZE, (AREA - 16) * PAGE, 8 * PAGE), 0);
+	get_shmem(self_fd, addr, AREA * PAGE, 4096, &runs);
+	check_cover(&runs, addr, AREA);
+	for (i = 0; i < runs.nr; i++) {
+		bool past = runs.run[i].start >= (uintptr_t)addr + (AREA - 16) * PAGE;
+
+		CHECK_EQ(!!(runs.run[i].flags & PGSCAN_RUN_F_BEYOND_EOF), past);
+		beyond += past ? runs.run[i].pages : 0;
+	}
+	CHECK_EQ(beyond, 16);
+	CHECK_EQ(runs.total.none_pages, 8);
+	CHECK_EQ(check_slots(&runs, (uintptr_t)addr, 8), runs.total.swapped_pages);
+}
+
+/* Several mappings side by side: no run reaches from one into the next. */
+static void test_neighbours(void)
+{
+	char *addr = map_fd(-1, MAP_PRIVATE | MAP_ANONYMOUS);
+	struct runs runs;
+	size_t i;
+
+	memset(addr, 1, AREA * PAGE);
+	for (i = 0; i < 4; i++)
+		CHECK(mmap(addr + (2 + 2 * i) * PAGE, 2 * PAGE, PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_FIXED, make_memfd(2), 0) != MAP_FAILED);
+	get_shmem(self_fd, addr, AREA * PAGE, 4096, &runs);
+	CHECK_EQ(runs.nr, 4);
+	for (i = 0; i < 4; i++) {
+		CHECK_EQ(runs.run[i].start, (uintptr_t)addr + (2 + 2 * i) * PAGE);
+		CHECK_EQ(runs.run[i].pages, 2);
+		CHECK_EQ(runs.run[i].state, PGSCAN_RUN_NONE);
+	}
+	CHECK_EQ(runs.total.other_pages, AREA - 8);
+}
+
+/* 16 TiB of reserved shared memory with three pages: at once, in few records. */
+static void test_sparse(void)
+{
+	const size_t size = 16UL << 40;
+	int fd = memfd_create("sparse", MFD_CLOEXEC);
+	struct runs runs;
+	char *addr;
+
+	CHECK_EQ(ftruncate(fd, size), 0);
+	addr = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	CHECK(addr != MAP_FAILED);
+	addr[5 * PAGE] = addr[size / 2] = addr[size - 1] = 1;
+	get_shmem(self_fd, addr, size, 16, &runs);
+	CHECK_EQ(runs.nr, 6);
+	check_cover(&runs, addr, size / PAGE);
+	CHECK_EQ(runs.total.mapped_pages, 3);
+}
+
+static void test_counts_only(void)
+{
+	char *addr = map_fd(make_memfd(AREA), MAP_SHARED);
+	struct pgscan_shmem arg = {
+		.size = sizeof(arg),
+		.pagemap_fd = self_fd,
+		.start = (uintptr_t)addr,
+		.end = (uintptr_t)addr + AREA * PAGE,
+	};
+	struct pgscan_run run;
+
+	write_pages(addr, 0, 100, 9);
+	CHECK_EQ(ioctl(dev_fd, PGSCAN_IOC_SHMEM, &arg), 0);
+	CHECK_EQ(arg.walk_end, arg.end);
+	CHECK_EQ(arg.mapped_pages, 100);
+	CHECK_EQ(arg.none_pages, AREA - 100);
+	/* Only the wanted state is written, and everything is counted. */
+	arg.vec = (uintptr_t)&run;
+	arg.vec_len = 1;
+	arg.want = 1 << PGSCAN_RUN_NONE;
+	CHECK_EQ(ioctl(dev_fd, PGSCAN_IOC_SHMEM, &arg), 1);
+	CHECK_EQ(run.start, (uintptr_t)addr + 100 * PAGE);
+	CHECK_EQ(arg.mapped_pages, 100);
+}
+
+const struct test shmem_tests[] = {
+	{"memfd", test_memfd},
+	{"shared-anon", test_shared_anon},
+	{"sysv", test_sysv},
+	{"tmpfs", test_tmpfs},
+	{"huge", test_huge},
+	{"private", test_private},
+	{"beyond-eof", test_beyond_eof},
+	{"neighbours", test_neighbours},
+	{"sparse", test_sparse},
+	{"counts-only", test_counts_only},
+	{},
+};
