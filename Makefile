@@ -13,11 +13,11 @@ PKG_CONFIG ?= pkg-config
 
 CFLAGS   ?= -O2 -g
 WARN     := -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes $(if $(CI),-Werror)
-PKGS     := libcap jansson smartcols
+PKGS     := libcap jansson
 cppflags := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DPGSCAN_VERSION='"$(VERSION)"' -Isrc -Ikmod \
             $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null) $(CPPFLAGS)
 cflags   := -std=gnu11 $(WARN) $(CFLAGS)
-libs     := $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null || echo -lcap -ljansson -lsmartcols)
+libs     := $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null || echo -lcap -ljansson)
 
 src_objs := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard src/*.c)))
 cmd_objs := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard cmd/*.c)))

@@ -60,11 +60,12 @@ static char *add_point(char *s, char *end)
 char *out_put_f64(char *p, double d)
 {
 	char text[OUT_NUMBER_MAX];
+	double back;
 	int len = 0;
 
 	for (int precision = 15; precision <= 17; precision++) {
 		len = snprintf(text, sizeof(text), "%.*g", precision, d);
-		if (strtod(text, NULL) == d)
+		if (sscanf(text, "%lf", &back) == 1 && back == d)
 			break;
 	}
 	return add_point(p, mempcpy(p, text, (size_t)len));

@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "../../src/cleanup.h"
@@ -380,7 +381,7 @@ static void test_table(void **state)
 	assert_string_equal(r.text, "    N   SIZE  RATIO%          START STATE    NAME\n"
 				    "    2     3K    1.00 0x7f0000002000 present  \xc3\xa9\\x1b\n"
 				    "    -      -       -              - -        -\n"
-				    "12345  18.1M 6172.50 0x7f0003039000 present  \n"
+				    "12345  18.1M 6172.50 0x7f0003039000 present\n"
 				    "\n"
 				    "pages       7\n"
 				    "size_bytes  1.5K\n"
@@ -441,6 +442,35 @@ static void test_color(void **state)
 	finish(&r, true);
 	assert_non_null(strchr(r.text, '\033'));
 	done(&r);
+}
+
+/* A terminal of 40 columns: foreign text is cut, with a mark, where the row would not fit a line.
+ */
+static void test_terminal(void **state)
+{
+	struct winsize size = {.ws_row = 24, .ws_col = 40};
+	int master = posix_openpt(O_RDWR | O_NOCTTY);
+	struct out_opts opts = {
+		.fmt = PGS_FMT_TABLE, .color = PGS_COLOR_NEVER, .columns = "name,n,state"};
+	char text[1024] = "";
+	struct out *o;
+	FILE *f;
+
+	(void)state;
+	assert_int_equal(grantpt(master) | unlockpt(master), 0);
+	f = fopen(ptsname(master), "w");
+	assert_int_equal(ioctl(fileno(f), TIOCSWINSZ, &size), 0);
+	assert_int_equal(out_open(&o, f, &(struct out_head){.command = "t"}, &opts), 0);
+	assert_int_equal(out_table(o, cols), 0);
+	out_row(o, ROW(1, "/a/path/that/takes/more/than/forty/columns"));
+	out_row(o, ROW(2, "\xe4\xb8\xad\xe6\x96\x87")); /* two columns a character */
+	assert_int_equal(out_close(&o, true), 0);
+	assert_true(read(master, text, sizeof(text) - 1) > 0);
+	assert_string_equal(text, "NAME                          N STATE\r\n"
+				  "/a/path/that/takes/more/t…    1 present\r\n"
+				  "\xe4\xb8\xad\xe6\x96\x87                          2 present\r\n");
+	fclose(f);
+	close(master);
 }
 
 /* ---- columns --------------------------------------------------------------------------------- */
@@ -802,6 +832,7 @@ int main(void)
 		cmocka_unit_test(test_table_bytes_and_no_header),
 		cmocka_unit_test(test_table_batches),
 		cmocka_unit_test(test_color),
+		cmocka_unit_test(test_terminal),
 		cmocka_unit_test(test_columns),
 		cmocka_unit_test(test_col_wanted),
 		cmocka_unit_test(test_sort),
