@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "maps.h"
+
+#include "caps.h"
+#include "cleanup.h"
+#include "procfs.h"
+
+#include <errno.h>
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+
+#define DELETED " (deleted)"
+
+/* A line is at most four times PATH_MAX (every byte escaped) and its numbers. */
+#define BUFFER_BYTES (64 * 1024)
+
+/* What is known of a file system's device: whether its files are shmem. */
+struct fs_dev {
+	unsigned int major, minor;
+	bool shmem;
+};
+
+struct pgs_maps {
+	struct pgs_ctx *ctx;
+	pid_t pid;
+	int fd;
+	bool eof, any;
+	size_t pos, len;
+	struct fs_dev shm_mnt; /* the kernel's own tmpfs: memfd, SysV, shared anonymous */
+	struct fs_dev *fs;
+	size_t nr_fs;
+	char buf[BUFFER_BYTES];
+};
+
+/*
+ * memfd_create(), shmget() and MAP_SHARED|MAP_ANONYMOUS share one superblock (mm/shmem.c,
+ * shm_mnt): our own memfd tells its device. A captured tree has to do with the usual 0:1.
+ */
+static struct fs_dev find_shm_mnt(const struct pgs_ctx *ctx)
+{
+	struct fs_dev dev = {.major = 0, .minor = 1, .shmem = true};
+	_cleanup_close_ int fd = ctx->live ? memfd_create("pgscan", MFD_CLOEXEC) : -1;
+	struct stat st;
+
+	if (fd >= 0 && !fstat(fd, &st)) {
+		dev.major = major(st.st_dev);
+		dev.minor = minor(st.st_dev);
+	}
+	return dev;
+}
+
+int pgs_maps_open(struct pgs_ctx *ctx, pid_t pid, struct pgs_maps **ret_maps)
+{
+	_cleanup_(pgs_maps_closep) struct pgs_maps *maps = calloc(1, sizeof(*maps));
+
+	if (!maps)
+		return -ENOMEM;
+	maps->ctx = ctx;
+	maps->pid = pid;
+	maps->fd = pgs_open(ctx, PGS_CAP(CAP_SYS_PTRACE), 0, "proc/%d/maps", (int)pid);
+	if (maps->fd < 0)
+		return maps->fd;
+	maps->shm_mnt = find_shm_mnt(ctx);
+	*ret_maps = maps;
+	maps = NULL;
+	return 0;
+}
+
+void pgs_maps_close(struct pgs_maps *maps)
+{
+	if (!maps)
+		return;
+	pgs_closep(&maps->fd);
+	free(maps->fs);
+	free(maps);
+}
+
+void pgs_maps_closep(struct pgs_maps **maps)
+{
+	pgs_maps_close(*maps);
+}
+
+bool pgs_maps_empty(const struct pgs_maps *maps)
+{
+	return !maps->any;
+}
+
+/* ---- which file systems are shmem ----------------------------------------------------------- */
+
+static int vma_fstatfs(struct pgs_maps *maps, const struct pgs_vma *vma, struct statfs *ret_fs)
+{
+	_cleanup_close_ int fd = -1;
+
+	if (!pgs_mech_enabled(maps->ctx, PGS_MECH_MAP_FILES))
+		return -EOPNOTSUPP;
+	fd = pgs_open(maps->ctx,
+		      PGS_CAP(CAP_SYS_PTRACE) | PGS_CAP(CAP_CHECKPOINT_RESTORE) |
+			      PGS_CAP(CAP_SYS_ADMIN),
+		      O_PATH, "proc/%d/map_files/%lx-%lx", (int)maps->pid,
+		      (unsigned long)vma->start, (unsigned long)vma->end);
+	if (fd < 0)
+		return fd;
+	return fstatfs(fd, ret_fs) ? -errno : 0;
+}
+
+/* The type word that the process's own mount table gives for a device: 1, or 0 if it is not there.
+ */
+static int mount_type(struct pgs_maps *maps, const struct pgs_vma *vma, char ret_type[16])
+{
+	_cleanup_free_ char *text = NULL;
+	char *save, *line, dev[24];
+
+	if (pgs_read_file(maps->ctx, PGS_CAP(CAP_SYS_PTRACE), &text, "proc/%d/mountinfo",
+			  (int)maps->pid) < 0)
+		return 0;
+	snprintf(dev, sizeof(dev), "%u:%u", vma->dev_major, vma->dev_minor);
+	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		const char *type = strstr(line, " - ");
+		char has[24];
+
+		if (type && sscanf(line, "%*d %*d %23s", has) == 1 && !strcmp(has, dev) &&
+		    sscanf(type, " - %15s", ret_type) == 1)
+			return 1;
+	}
+	return 0;
+}
+
+/*
+ * rootfs and devtmpfs are tmpfs or ramfs, and a device without a mount of that process says
+ * nothing: there the file itself is asked.
+ */
+static bool find_fs_shmem(struct pgs_maps *maps, const struct pgs_vma *vma)
+{
+	char type[16];
+	struct statfs fs;
+
+	if (mount_type(maps, vma, type) && strcmp(type, "rootfs") && strcmp(type, "devtmpfs"))
+		return !strcmp(type, "tmpfs");
+	return !vma_fstatfs(maps, vma, &fs) && fs.f_type == TMPFS_MAGIC;
+}
+
+/* tmpfs has no block device, so its major number is 0 (get_anon_bdev()). */
+static bool is_shmem(struct pgs_maps *maps, const struct pgs_vma *vma)
+{
+	struct fs_dev *more;
+
+	if (!vma->inode || vma->dev_major)
+		return false;
+	if (vma->dev_major == maps->shm_mnt.major && vma->dev_minor == maps->shm_mnt.minor)
+		return true;
+	for (size_t i = 0; i < maps->nr_fs; i++)
+		if (maps->fs[i].minor == vma->dev_minor)
+			return maps->fs[i].shmem;
+	more = reallocarray(maps->fs, maps->nr_fs + 1, sizeof(*more));
+	if (!more)
+		return find_fs_shmem(maps, vma);
+	maps->fs = more;
+	more[maps->nr_fs] =
+		(struct fs_dev){.minor = vma->dev_minor, .shmem = find_fs_shmem(maps, vma)};
+	return more[maps->nr_fs++].shmem;
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+/* show_map_vma() escapes a newline as \012 and nothing else, not even the backslash. */
+static size_t unescape_newlines(char *name, size_t len)
+{
+	size_t to = 0;
+
+	for (size_t from = 0; from < len; to++) {
+		if (len - from >= 4 && !memcmp(name + from, "\\012", 4)) {
+			name[to] = '\n';
+			from += 4;
+		} else {
+			name[to] = name[from++];
+		}
+	}
+	name[to] = '\0';
+	return to;
+}
+
+/*
+ * The suffix is the kernel's, or the end of a living file's name: it is the name's own when a
+ * file of that whole name is the one that is mapped.
+ */
+static bool suffix_is_name(struct pgs_maps *maps, const struct pgs_vma *vma)
+{
+	_cleanup_close_ int fd = -1;
+	struct stat st;
+
+	if (vma->name[0] != '/' || vma->kind == PGS_VMA_SHMEM)
+		return false;
+	fd = pgs_open(maps->ctx, PGS_CAP(CAP_SYS_PTRACE), O_PATH, "proc/%d/root%s", (int)maps->pid,
+		      vma->name);
+	return fd >= 0 && !fstat(fd, &st) && st.st_ino == vma->inode &&
+	       major(st.st_dev) == vma->dev_major && minor(st.st_dev) == vma->dev_minor;
+}
+
+static void strip_deleted(struct pgs_maps *maps, struct pgs_vma *vma, char *name)
+{
+	size_t suffix = strlen(DELETED);
+
+	if (vma->name_len < suffix || strcmp(name + vma->name_len - suffix, DELETED))
+		return;
+	if (suffix_is_name(maps, vma))
+		return;
+	vma->deleted = true;
+	vma->name_len -= suffix;
+	name[vma->name_len] = '\0';
+}
+
+static bool has_prefix(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
+
+/*
+ * Memory that a driver maps by frame number (VM_PFNMAP) is left out of the page table walk behind
+ * pagemap, so "none" there would be a guess. /dev/zero, mapped privately, is plain anonymous
+ * memory.
+ */
+static bool is_device(struct pgs_maps *maps, const struct pgs_vma *vma)
+{
+	const char *name = vma->name;
+	struct stat st;
+
+	if (has_prefix(name, "/sys/") || has_prefix(name, "/proc/") ||
+	    has_prefix(name, "anon_inode:") || has_prefix(name, "socket:"))
+		return true;
+	if (!has_prefix(name, "/dev/") || !strcmp(name, "/dev/zero"))
+		return false;
+	return !maps->ctx->live || stat(name, &st) || S_ISCHR(st.st_mode);
+}
+
+static enum pgs_vma_kind bracket_kind(const char *name)
+{
+	if (!strcmp(name, "[heap]") || has_prefix(name, "[stack") || has_prefix(name, "[anon"))
+		return PGS_VMA_ANON;
+	return PGS_VMA_SPECIAL;
+}
+
+static void set_name(struct pgs_vma *vma, const char *name)
+{
+	vma->name = name;
+	vma->name_len = strlen(name);
+}
+
+static void classify(struct pgs_maps *maps, struct pgs_vma *vma, char *name)
+{
+	vma->name = name;
+	vma->name_len = unescape_newlines(name, vma->name_len);
+	if (is_shmem(maps, vma))
+		vma->kind = PGS_VMA_SHMEM;
+	else if (!vma->name_len)
+		vma->kind = PGS_VMA_ANON;
+	else if (name[0] == '[' && !vma->inode)
+		vma->kind = bracket_kind(name);
+	else if (is_device(maps, vma))
+		vma->kind = PGS_VMA_DEVICE;
+	else
+		vma->kind = PGS_VMA_FILE;
+	if (!vma->name_len) {
+		set_name(vma, vma->kind == PGS_VMA_SHMEM ? "[shmem]" : "[anon]");
+		return;
+	}
+	strip_deleted(maps, vma, name);
+	if (vma->kind == PGS_VMA_SHMEM && vma->deleted && !strcmp(name, "/dev/zero")) {
+		set_name(vma, "[shmem]");
+		vma->deleted = false;
+	}
+}
+
+/* ---- lines ---------------------------------------------------------------------------------- */
+
+/* One hex number and the character behind it. */
+static bool take_hex(char **p, uint64_t *ret_value, char behind)
+{
+	char *end;
+
+	errno = 0;
+	*ret_value = strtoull(*p, &end, 16);
+	if (end == *p || *end != behind || errno)
+		return false;
+	*p = end + 1;
+	return true;
+}
+
+/* "START-END PERMS OFFSET MAJ:MIN INODE   NAME", the newline already cut off. */
+static int parse_line(struct pgs_maps *maps, char *line, size_t len, struct pgs_vma *vma)
+{
+	uint64_t dev_major, dev_minor;
+	char *p = line, *end;
+
+	*vma = (struct pgs_vma){0};
+	if (!take_hex(&p, &vma->start, '-') || !take_hex(&p, &vma->end, ' ') ||
+	    vma->end <= vma->start || strnlen(p, 5) < 5 || p[4] != ' ')
+		return -EBADMSG;
+	memcpy(vma->perms, p, 4);
+	p += 5;
+	if (!take_hex(&p, &vma->offset, ' ') || !take_hex(&p, &dev_major, ':') ||
+	    !take_hex(&p, &dev_minor, ' '))
+		return -EBADMSG;
+	vma->dev_major = (unsigned int)dev_major;
+	vma->dev_minor = (unsigned int)dev_minor;
+	vma->inode = strtoull(p, &end, 10);
+	if (end == p || (*end && *end != ' '))
+		return -EBADMSG;
+	p = end + strspn(end, " ");
+	vma->name_len = len - (size_t)(p - line);
+	classify(maps, vma, p);
+	return 0;
+}
+
+/* Move the rest to the front and read more: 1, 0 at the end of the file, -errno. */
+static int fill(struct pgs_maps *maps)
+{
+	ssize_t n;
+
+	memmove(maps->buf, maps->buf + maps->pos, maps->len - maps->pos);
+	maps->len -= maps->pos;
+	maps->pos = 0;
+	if (maps->len == sizeof(maps->buf) - 1)
+		return -EBADMSG;
+	do
+		n = read(maps->fd, maps->buf + maps->len, sizeof(maps->buf) - 1 - maps->len);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	maps->len += (size_t)n;
+	maps->eof = !n;
+	return n > 0;
+}
+
+/* 1 and a line without its newline, 0 at the end, -errno. */
+static int next_line(struct pgs_maps *maps, char **ret_line, size_t *ret_len)
+{
+	for (;;) {
+		char *line = maps->buf + maps->pos;
+		char *nl = memchr(line, '\n', maps->len - maps->pos);
+		int r;
+
+		if (nl) {
+			*nl = '\0';
+			*ret_line = line;
+			*ret_len = (size_t)(nl - line);
+			maps->pos += *ret_len + 1;
+			return 1;
+		}
+		if (maps->eof)
+			return maps->pos == maps->len ? 0 : -EBADMSG;
+		r = fill(maps);
+		if (r < 0)
+			return r;
+	}
+}
+
+int pgs_maps_next(struct pgs_maps *maps, struct pgs_vma *ret_vma)
+{
+	char *line;
+	size_t len;
+	int r = next_line(maps, &line, &len);
+
+	if (r > 0) {
+		r = parse_line(maps, line, len, ret_vma);
+		if (!r) {
+			maps->any = true;
+			return 1;
+		}
+	}
+	if (r == -EBADMSG)
+		return pgs_ctx_fail(maps->ctx, r, "cannot make sense of '/proc/%d/maps'",
+				    (int)maps->pid);
+	if (r < 0)
+		return pgs_ctx_fail(maps->ctx, r, "cannot read '/proc/%d/maps': %s", (int)maps->pid,
+				    strerror(-r));
+	return r;
+}
