@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "page.h"
+
+#include <string.h>
+
+/* PTE markers: what the offset's bits say (include/linux/swapops.h, PTE_MARKER_*). */
+#define MARKER_UFFD_WP	1u
+#define MARKER_POISONED 2u
+#define MARKER_GUARD	4u
+
+static const char *const state_names[PGS_STATES] = {
+	[PGS_PRESENT] = "present",
+	[PGS_SWAPPED] = "swapped",
+	[PGS_NONE] = "none",
+	[PGS_GUARD] = "guard",
+	[PGS_UFFD_WP_MARKER] = "uffd_wp_marker",
+	[PGS_MIGRATION] = "migration",
+	[PGS_HWPOISON] = "hwpoison",
+	[PGS_DEVICE_PRIVATE] = "device_private",
+	[PGS_SWAP_CACHE] = "swap_cache",
+	[PGS_POISONED] = "poisoned",
+	[PGS_UNSCANNED] = "unscanned",
+};
+
+const char *pgs_state_name(enum pgs_state state)
+{
+	return state < PGS_STATES ? state_names[state] : NULL;
+}
+
+enum pgs_state pgs_state_of_name(const char *name)
+{
+	for (unsigned int i = 0; i < PGS_STATES; i++)
+		if (!strcmp(state_names[i], name))
+			return i;
+	return PGS_UNKNOWN;
+}
+
+static enum pgs_state marker_state(uint64_t offset)
+{
+	if (offset & MARKER_GUARD)
+		return PGS_GUARD;
+	if (offset & MARKER_POISONED)
+		return PGS_POISONED;
+	return offset & MARKER_UFFD_WP ? PGS_UFFD_WP_MARKER : PGS_UNKNOWN;
+}
+
+/*
+ * Type and offset read as 0 without CAP_SYS_ADMIN. A marker then looks like a swapped page, unless
+ * its own bit gives it away or there is no swap area that the page could be in.
+ */
+static enum pgs_state hidden_state(uint64_t word, const struct pgs_swap_types *types)
+{
+	if (!types->swap_areas)
+		return word & PGS_PM_UFFD_WP ? PGS_UFFD_WP_MARKER : PGS_UNKNOWN;
+	return word & PGS_PM_UFFD_WP || types->guard_is_bare ? PGS_UNKNOWN : PGS_SWAPPED;
+}
+
+static enum pgs_state swap_word_state(uint64_t word, const struct pgs_swap_types *types)
+{
+	unsigned int type = pgs_pm_swap_type(word);
+
+	if (word & PGS_PM_GUARD)
+		return PGS_GUARD;
+	if (!(word & PGS_PM_FRAME))
+		return hidden_state(word, types);
+	if ((int)type == types->marker)
+		return marker_state(pgs_pm_swap_offset(word));
+	return types->state[type];
+}
+
+enum pgs_state pgs_page_state(uint64_t word, const struct pgs_swap_types *types)
+{
+	if (word & PGS_PM_PRESENT)
+		return PGS_PRESENT;
+	return word & PGS_PM_SWAP ? swap_word_state(word, types) : PGS_NONE;
+}
+
+void pgs_page_decode(uint64_t word, const struct pgs_swap_types *types, struct pgs_page *ret_page)
+{
+	struct pgs_page page = {
+		.state = pgs_page_state(word, types),
+		.file = word & PGS_PM_FILE,
+		.soft_dirty = word & PGS_PM_SOFT_DIRTY,
+		.exclusive = word & PGS_PM_EXCLUSIVE,
+		.uffd_wp = word & PGS_PM_UFFD_WP,
+		.unknown_bits = word & ~PGS_PM_KNOWN_BITS,
+	};
+
+	page.guard = page.state == PGS_GUARD;
+	if (page.state == PGS_PRESENT && word & PGS_PM_FRAME) {
+		page.has_frame = true;
+		page.pfn = word & PGS_PM_FRAME;
+	}
+	if (page.state == PGS_SWAPPED && word & PGS_PM_FRAME) {
+		page.has_slot = true;
+		page.swap_type = pgs_pm_swap_type(word);
+		page.swap_offset = pgs_pm_swap_offset(word);
+	}
+	*ret_page = page;
+}
+
+uint64_t pgs_page_step(uint64_t word, const struct pgs_swap_types *types)
+{
+	if (!(word & PGS_PM_FRAME))
+		return 0;
+	if (word & PGS_PM_PRESENT)
+		return 1;
+	if (word & PGS_PM_SWAP && (int)pgs_pm_swap_type(word) != types->marker)
+		return PGS_PM_SWAP_STEP;
+	return 0;
+}
+
+size_t pgs_run_length(const uint64_t *words, size_t count, const struct pgs_swap_types *types)
+{
+	uint64_t step = pgs_page_step(words[0], types), next = words[0] + step;
+	size_t n = 1;
+
+	for (; n < count && words[n] == next; next += step)
+		n++;
+	return n;
+}
+
+bool pgs_words_special(const uint64_t *words, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if ((words[i] & (PGS_PM_PRESENT | PGS_PM_SWAP)) == PGS_PM_SWAP &&
+		    pgs_pm_swap_type(words[i]) >= PGS_SWAP_TYPE_SURE)
+			return true;
+	return false;
+}
+
+/* @n pages whose words have the same flag bits as @word and are in state @state. */
+static void count_flags(struct pgs_counts *counts, uint64_t word, enum pgs_state state, uint64_t n)
+{
+	counts->pages += n;
+	counts->state[state] += n;
+	if (state == PGS_NONE)
+		return;
+	counts->file += word & PGS_PM_FILE ? n : 0;
+	counts->soft_dirty += word & PGS_PM_SOFT_DIRTY ? n : 0;
+	counts->exclusive += word & PGS_PM_EXCLUSIVE ? n : 0;
+	counts->uffd_wp += word & PGS_PM_UFFD_WP ? n : 0;
+	counts->guard += state == PGS_GUARD ? n : 0;
+}
+
+/*
+ * Neighbours mostly have the same flag bits, so the loop counts how long they stay the same and
+ * looks at the frame number only to know the zero page and the hidden ones: about a cycle a page.
+ */
+static size_t count_present(const uint64_t *words, size_t count, uint64_t zero_pfn,
+			    struct pgs_counts *counts)
+{
+	uint64_t flags = words[0] & ~PGS_PM_FRAME, zero = 0, hidden = 0;
+	size_t n = 0;
+
+	for (; n < count && (words[n] & ~PGS_PM_FRAME) == flags; n++) {
+		uint64_t pfn = words[n] & PGS_PM_FRAME;
+
+		hidden += !pfn;
+		zero += pfn == zero_pfn;
+	}
+	count_flags(counts, flags, PGS_PRESENT, n);
+	counts->hidden += hidden;
+	counts->zero += zero_pfn ? zero : 0;
+	return n;
+}
+
+void pgs_count_words(const uint64_t *words, size_t count, const struct pgs_swap_types *types,
+		     uint64_t zero_pfn, struct pgs_counts *counts)
+{
+	while (count) {
+		size_t n;
+
+		if (words[0] & PGS_PM_PRESENT) {
+			n = count_present(words, count, zero_pfn, counts);
+		} else {
+			n = pgs_run_length(words, count, types);
+			count_flags(counts, words[0], pgs_page_state(words[0], types), n);
+		}
+		words += n;
+		count -= n;
+	}
+}
+
+void pgs_counts_add(struct pgs_counts *to, const struct pgs_counts *from)
+{
+	to->pages += from->pages;
+	for (unsigned int i = 0; i <= PGS_STATES; i++)
+		to->state[i] += from->state[i];
+	to->file += from->file;
+	to->soft_dirty += from->soft_dirty;
+	to->exclusive += from->exclusive;
+	to->uffd_wp += from->uffd_wp;
+	to->guard += from->guard;
+	to->zero += from->zero;
+	to->hidden += from->hidden;
+}
