@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "scan.h"
+
+#include "cleanup.h"
+#include "kfeat.h"
+#include "marks.h"
+#include "procfs.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct pgs_scan {
+	struct pgs_scan_env *env;
+	struct pgs_scan_opts opts;
+	struct pgs_maps *maps;
+	struct pgs_pagemap *pm;
+	struct pgs_shmem *shmem; /* opened at the first shmem mapping */
+	struct pgs_marks *marks;
+	pid_t pid;
+	struct pgs_vma vma;
+	size_t next_range; /* the first range that may still overlap vma */
+	bool in_vma;
+	uint64_t addr, end;   /* what is left of the part */
+	uint64_t ask_end;     /* pagemap decides up to here: the module said "mapped" */
+	struct pgs_span span; /* what is left of the last span read */
+	bool look_up;	      /* this part's empty pages go to the shmem look-up */
+	bool ask_first;	      /* and it is asked before pagemap */
+	bool tableless;	      /* this part is memory that no page table describes */
+	char reason[256];
+};
+
+/* ---- the environment ---------------------------------------------------------------------------
+ */
+
+int pgs_scan_env_init(struct pgs_ctx *ctx, struct pgs_kmod *kmod, struct pgs_scan_env *ret_env)
+{
+	struct pgs_scan_env env = {.ctx = ctx, .kmod = kmod};
+	int r;
+
+	pgs_swap_types_init(ctx, &env.types);
+	env.zero_pfn = pgs_zero_pfn(ctx);
+	env.huge_pages = pgs_smallest_huge_pages(ctx);
+	env.soft_dirty = true; /* a captured tree is taken at its word */
+	r = ctx->live ? pgs_soft_dirty_passive(ctx, &env.soft_dirty) : 0;
+	if (r)
+		return r;
+	*ret_env = env;
+	return 0;
+}
+
+void pgs_scan_env_fini(struct pgs_scan_env *env)
+{
+	pgs_kmod_close(env->kmod);
+	env->kmod = NULL;
+}
+
+/* ---- open and close
+ * ------------------------------------------------------------------------------ */
+
+int pgs_scan_open(struct pgs_scan_env *env, pid_t pid, const struct pgs_scan_opts *opts,
+		  struct pgs_scan **ret_scan)
+{
+	_cleanup_(pgs_scan_closep) struct pgs_scan *scan = calloc(1, sizeof(*scan));
+	int r;
+
+	if (!scan)
+		return -ENOMEM;
+	scan->env = env;
+	scan->pid = pid;
+	scan->opts = *opts;
+	r = pgs_maps_open(env->ctx, pid, &scan->maps);
+	if (!r)
+		r = pgs_pagemap_open(env->ctx, pid, opts->batch, &scan->pm);
+	if (!r && opts->marks)
+		r = pgs_marks_new(env->ctx, env->huge_pages, &scan->marks);
+	if (r)
+		return r;
+	*ret_scan = scan;
+	scan = NULL;
+	return 0;
+}
+
+void pgs_scan_close(struct pgs_scan *scan)
+{
+	if (!scan)
+		return;
+	pgs_marks_free(scan->marks);
+	pgs_shmem_close(scan->shmem);
+	pgs_pagemap_close(scan->pm);
+	pgs_maps_close(scan->maps);
+	free(scan);
+}
+
+void pgs_scan_closep(struct pgs_scan **scan)
+{
+	pgs_scan_close(*scan);
+}
+
+struct pgs_pagemap *pgs_scan_pagemap(struct pgs_scan *scan)
+{
+	return scan->pm;
+}
+
+/* ---- mappings
+ * ------------------------------------------------------------------------------------ */
+
+/* The next part of the mapping that a range covers: true, or false when there is none left. */
+static bool next_part(struct pgs_scan *scan, struct pgs_range *ret_part)
+{
+	const struct pgs_vma *vma = &scan->vma;
+
+	for (; scan->next_range < scan->opts.nr_ranges; scan->next_range++) {
+		const struct pgs_range *range = &scan->opts.ranges[scan->next_range];
+
+		if (range->end <= vma->start)
+			continue;
+		if (range->start >= vma->end)
+			return false;
+		ret_part->start = range->start > vma->start ? range->start : vma->start;
+		ret_part->end = range->end < vma->end ? range->end : vma->end;
+		if (range->end <= vma->end)
+			scan->next_range++;
+		else
+			scan->in_vma = false; /* the range goes on in the next mapping */
+		return true;
+	}
+	return false;
+}
+
+static bool first_part(struct pgs_scan *scan, struct pgs_range *ret_part)
+{
+	if (scan->opts.match && !scan->opts.match(&scan->vma, scan->opts.match_arg))
+		return false;
+	if (!scan->opts.nr_ranges) {
+		*ret_part = (struct pgs_range){scan->vma.start, scan->vma.end};
+		return true;
+	}
+	scan->in_vma = true;
+	return next_part(scan, ret_part);
+}
+
+static bool is_past_ranges(const struct pgs_scan *scan)
+{
+	return scan->opts.nr_ranges && scan->next_range == scan->opts.nr_ranges;
+}
+
+static int open_shmem(struct pgs_scan *scan)
+{
+	if (scan->shmem)
+		return 0;
+	return pgs_shmem_open(scan->env->ctx, scan->pid, pgs_pagemap_fd(scan->pm), scan->env->kmod,
+			      &scan->shmem);
+}
+
+static int start_part(struct pgs_scan *scan, const struct pgs_range *part)
+{
+	int r;
+
+	scan->addr = scan->ask_end = part->start;
+	scan->end = part->end;
+	scan->span.pages = 0;
+	scan->look_up = scan->opts.shmem && scan->vma.kind == PGS_VMA_SHMEM;
+	scan->ask_first = false;
+	scan->tableless = !strcmp(scan->vma.name, "[vsyscall]"); /* beyond the address space */
+	if (scan->look_up) {
+		r = open_shmem(scan);
+		if (r)
+			return r;
+		scan->ask_first = pgs_shmem_sees_tables(scan->shmem);
+	}
+	return 0;
+}
+
+int pgs_scan_next_vma(struct pgs_scan *scan, struct pgs_vma *ret_vma, struct pgs_range *ret_part)
+{
+	bool found = scan->in_vma && next_part(scan, ret_part);
+	int r;
+
+	while (!found) {
+		scan->in_vma = false;
+		if (is_past_ranges(scan))
+			return 0;
+		r = pgs_maps_next(scan->maps, &scan->vma);
+		if (r <= 0)
+			return r;
+		found = first_part(scan, ret_part);
+	}
+	*ret_vma = scan->vma;
+	r = start_part(scan, ret_part);
+	return r ? r : 1;
+}
+
+/* ---- pieces
+ * -------------------------------------------------------------------------------------- */
+
+static uint64_t pages_to(const struct pgs_scan *scan, uint64_t addr, uint64_t end)
+{
+	return (end - addr) >> scan->env->ctx->page_shift;
+}
+
+static void step_on(struct pgs_scan *scan, uint64_t pages)
+{
+	scan->addr += pages << scan->env->ctx->page_shift;
+}
+
+/* No page table that pagemap shows: vsyscall is no VMA, driver memory is mapped by frame number. */
+static bool hides_tables(const struct pgs_vma *vma)
+{
+	return vma->kind == PGS_VMA_DEVICE || vma->kind == PGS_VMA_SPECIAL;
+}
+
+/* What the shmem look-up said of a run, as a piece. */
+static void shmem_piece(struct pgs_scan *scan, const struct pgs_shmem_run *run,
+			struct pgs_piece *ret_piece)
+{
+	struct pgs_piece piece = {
+		.addr = run->addr,
+		.pages = run->pages,
+		.word = run->vma_soft_dirty ? PGS_PM_SOFT_DIRTY : 0,
+		.source = pgs_shmem_source(scan->shmem),
+		.stated = true,
+		.state = PGS_NONE,
+		.bits_lost = run->state != PGS_SHMEM_NONE,
+		.cached = run->state == PGS_SHMEM_CACHED,
+	};
+
+	if (run->state == PGS_SHMEM_SWAPPED)
+		piece.state = PGS_SWAPPED;
+	if (run->state == PGS_SHMEM_POISONED)
+		piece.state = PGS_POISONED;
+	if (run->state == PGS_SHMEM_UNKNOWN) {
+		piece.state = PGS_UNKNOWN;
+		snprintf(scan->reason, sizeof(scan->reason), "%s", pgs_shmem_reason(scan->shmem));
+		piece.reason = scan->reason;
+	}
+	if (run->located) {
+		piece.word |= PGS_PM_SWAP | PGS_PM_FILE | run->slot << PGS_PM_SWAP_TYPE_BITS |
+			      run->swap_type;
+		piece.step = PGS_PM_SWAP_STEP;
+	}
+	*ret_piece = piece;
+}
+
+/* A word of an empty page, that of a span at @index. */
+static bool is_empty_at(const struct pgs_span *span, uint64_t index)
+{
+	uint64_t word = span->words ? span->words[index] : span->fill;
+
+	return !(word & (PGS_PM_PRESENT | PGS_PM_SWAP));
+}
+
+/* How many pages of the span from its start on are empty, or are not, as the first one is. */
+static uint64_t stretch(const struct pgs_span *span)
+{
+	bool empty = is_empty_at(span, 0);
+	uint64_t n = 1;
+
+	if (!span->words)
+		return span->pages;
+	while (n < span->pages && is_empty_at(span, n) == empty)
+		n++;
+	return n;
+}
+
+static void cut_span(struct pgs_scan *scan, uint64_t pages)
+{
+	scan->span.addr += pages << scan->env->ctx->page_shift;
+	scan->span.pages -= pages;
+	if (scan->span.words)
+		scan->span.words += pages;
+	step_on(scan, pages);
+}
+
+/* The front of the span, as pagemap shows it: up to @pages, cut where the marks change. */
+static int span_piece(struct pgs_scan *scan, uint64_t pages, struct pgs_piece *ret_piece)
+{
+	struct pgs_piece piece = {
+		.addr = scan->span.addr,
+		.pages = pages,
+		.words = scan->span.words,
+		.word = scan->span.fill,
+		.zero = PGS_TRI_UNKNOWN,
+	};
+
+	if (scan->marks && piece.words)
+		piece.pages =
+			pgs_marks_at(scan->marks, piece.addr, pages, &piece.huge, &piece.zero);
+	cut_span(scan, piece.pages);
+	*ret_piece = piece;
+	return 1;
+}
+
+/* The front of the span is empty, which means nothing here. */
+static int unscanned_piece(struct pgs_scan *scan, uint64_t pages, struct pgs_piece *ret_piece)
+{
+	*ret_piece = (struct pgs_piece){
+		.addr = scan->span.addr, .pages = pages, .stated = true, .state = PGS_UNSCANNED};
+	cut_span(scan, pages);
+	return 1;
+}
+
+/* The front of the span is empty in the page table: ask the object. */
+static int empty_shmem_piece(struct pgs_scan *scan, uint64_t pages, struct pgs_piece *ret_piece)
+{
+	uint64_t addr = scan->span.addr, end = addr + (pages << scan->env->ctx->page_shift);
+	uint64_t word = scan->span.words ? scan->span.words[0] : scan->span.fill;
+	struct pgs_shmem_run run;
+	int r = pgs_shmem_next(scan->shmem, &scan->vma, addr, end, &run);
+
+	if (r < 0)
+		return r;
+	run.vma_soft_dirty = word & PGS_PM_SOFT_DIRTY;
+	shmem_piece(scan, &run, ret_piece);
+	cut_span(scan, run.pages);
+	return 1;
+}
+
+static int read_span(struct pgs_scan *scan, uint64_t end)
+{
+	struct pgs_span *span = &scan->span;
+	int r = pgs_pagemap_next(scan->pm, scan->addr, end, span);
+
+	if (r < 0)
+		return r;
+	if (span->words && !scan->env->types.resolved &&
+	    pgs_words_special(span->words, span->pages))
+		pgs_swap_types_resolve(scan->env->ctx, &scan->env->types);
+	if (scan->marks && span->words)
+		return pgs_marks_load(scan->marks, scan->pm, span);
+	return 0;
+}
+
+/*
+ * A provider that sees the page tables is asked first, so that what is in swap is never read from
+ * pagemap: 1 and a piece, 0 when pagemap is to decide up to ask_end.
+ */
+static int ask_first(struct pgs_scan *scan, struct pgs_piece *ret_piece)
+{
+	struct pgs_shmem_run run;
+	int r = pgs_shmem_next(scan->shmem, &scan->vma, scan->addr, scan->end, &run);
+
+	if (r < 0)
+		return r;
+	if (run.state == PGS_SHMEM_MAPPED) {
+		scan->ask_end = scan->addr + (run.pages << scan->env->ctx->page_shift);
+		return 0;
+	}
+	shmem_piece(scan, &run, ret_piece);
+	step_on(scan, run.pages);
+	scan->ask_end = scan->addr;
+	return 1;
+}
+
+/* Memory without a page table at all: as one empty span, so that it is one piece. */
+static void tableless_span(struct pgs_scan *scan)
+{
+	scan->span = (struct pgs_span){.addr = scan->addr,
+				       .pages = pages_to(scan, scan->addr, scan->end)};
+	scan->tableless = true;
+}
+
+/* Load the next span. 1 when a piece came instead, 0, -errno. */
+static int refill(struct pgs_scan *scan, struct pgs_piece *ret_piece)
+{
+	uint64_t end = scan->end;
+	int r;
+
+	if (scan->ask_first) {
+		r = scan->addr < scan->ask_end ? 0 : ask_first(scan, ret_piece);
+		if (r)
+			return r;
+		end = scan->ask_end;
+	}
+	r = scan->tableless ? -ENODATA : read_span(scan, end);
+	if (r != -ENODATA)
+		return r;
+	tableless_span(scan);
+	return 0;
+}
+
+int pgs_scan_next(struct pgs_scan *scan, struct pgs_piece *ret_piece)
+{
+	bool look_up = scan->look_up && !scan->ask_first;
+	uint64_t n;
+
+	if (scan->addr == scan->end)
+		return 0;
+	if (!scan->span.pages) {
+		int r = refill(scan, ret_piece);
+
+		if (r)
+			return r;
+	}
+	if (!look_up && !scan->tableless && !hides_tables(&scan->vma))
+		return span_piece(scan, scan->span.pages, ret_piece);
+	n = stretch(&scan->span);
+	if (!is_empty_at(&scan->span, 0))
+		return span_piece(scan, n, ret_piece);
+	return look_up ? empty_shmem_piece(scan, n, ret_piece)
+		       : unscanned_piece(scan, n, ret_piece);
+}
+
+/* ---- reading a piece
+ * ----------------------------------------------------------------------------- */
+
+void pgs_piece_page(const struct pgs_piece *piece, uint64_t index, const struct pgs_scan_env *env,
+		    struct pgs_page *ret_page)
+{
+	uint64_t word = piece->words ? piece->words[index] : piece->word + index * piece->step;
+
+	pgs_page_decode(word, &env->types, ret_page);
+	if (piece->stated) {
+		ret_page->state = piece->state;
+		ret_page->file |= piece->state == PGS_SWAPPED || piece->state == PGS_POISONED;
+	}
+}
+
+uint64_t pgs_piece_run(const struct pgs_piece *piece, uint64_t index,
+		       const struct pgs_scan_env *env)
+{
+	if (!piece->words)
+		return piece->pages - index;
+	return pgs_run_length(piece->words + index, piece->pages - index, &env->types);
+}
+
+enum pgs_tri pgs_piece_zero(const struct pgs_piece *piece, uint64_t word,
+			    const struct pgs_scan_env *env)
+{
+	if (!(word & PGS_PM_PRESENT))
+		return PGS_TRI_NO;
+	if (piece->zero == PGS_TRI_YES || !env->zero_pfn || !(word & PGS_PM_FRAME))
+		return piece->zero;
+	if ((word & PGS_PM_FRAME) == env->zero_pfn)
+		return PGS_TRI_YES;
+	return piece->huge == PGS_TRI_UNKNOWN ? PGS_TRI_UNKNOWN
+					      : PGS_TRI_NO; /* it may be the huge zero page */
+}
+
+static void count_words(const struct pgs_piece *piece, const struct pgs_scan_env *env,
+			struct pgs_tally *tally)
+{
+	struct pgs_counts one = {0};
+	uint64_t present;
+
+	pgs_count_words(piece->words, piece->pages, &env->types, env->zero_pfn, &one);
+	present = one.state[PGS_PRESENT];
+	if (piece->zero == PGS_TRI_YES)
+		one.zero = present;
+	if (piece->huge == PGS_TRI_YES)
+		tally->huge += present;
+	if (present) {
+		tally->huge_unknown |= piece->huge == PGS_TRI_UNKNOWN;
+		tally->zero_unknown |=
+			piece->huge == PGS_TRI_UNKNOWN ||
+			(piece->zero == PGS_TRI_UNKNOWN && (one.hidden || !env->zero_pfn));
+	}
+	pgs_counts_add(&tally->counts, &one);
+}
+
+static void count_run(const struct pgs_piece *piece, const struct pgs_scan_env *env,
+		      struct pgs_tally *tally)
+{
+	struct pgs_counts one = {.pages = piece->pages};
+	struct pgs_page page;
+
+	pgs_piece_page(piece, 0, env, &page);
+	one.state[page.state] = piece->pages;
+	if (page.state != PGS_NONE && page.state != PGS_UNSCANNED)
+		one.file = page.file ? piece->pages : 0;
+	tally->soft_dirty_lost |= piece->bits_lost;
+	pgs_counts_add(&tally->counts, &one);
+}
+
+void pgs_piece_count(const struct pgs_piece *piece, const struct pgs_scan_env *env,
+		     struct pgs_tally *tally)
+{
+	if (piece->words)
+		count_words(piece, env, tally);
+	else
+		count_run(piece, env, tally);
+}
+
+void pgs_tally_add(struct pgs_tally *to, const struct pgs_tally *from)
+{
+	pgs_counts_add(&to->counts, &from->counts);
+	to->huge += from->huge;
+	to->huge_unknown |= from->huge_unknown;
+	to->zero_unknown |= from->zero_unknown;
+	to->soft_dirty_lost |= from->soft_dirty_lost;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * shmem: where the pages of shared memory are that a process's page table does not show.
+ *
+ * A shmem page that is swapped out leaves no page table entry behind; its swap entry lives in the
+ * object (Documentation/admin-guide/mm/pagemap.rst, "Exceptions for Shared Memory"). Several
+ * providers can look there; callers do not know which one answered, only its name.
+ */
+#pragma once
+
+#include "ctx.h"
+#include "kmodif.h"
+#include "maps.h"
+
+/* How something was found: the "source" of a row. */
+enum pgs_source { PGS_SRC_PAGEMAP, PGS_SRC_MODULE, PGS_SRC_KCORE, PGS_SRC_MAP_FILES };
+const char *pgs_source_name(enum pgs_source source);
+
+enum pgs_shmem_state {
+	PGS_SHMEM_MAPPED,   /* the page table has an entry: ask pagemap */
+	PGS_SHMEM_NONE,	    /* the object has no page there */
+	PGS_SHMEM_SWAPPED,  /* in swap; the slot is known if `located` */
+	PGS_SHMEM_CACHED,   /* in memory (page cache or swap cache), not mapped by this process */
+	PGS_SHMEM_POISONED, /* the marker of a failed swap-in */
+	PGS_SHMEM_UNKNOWN,  /* could not be told: see pgs_shmem_reason() */
+};
+
+struct pgs_shmem_run {
+	uint64_t addr; /* bytes */
+	uint64_t pages;
+	enum pgs_shmem_state state;
+	bool located;	     /* SWAPPED: page i lies at slot + i of swap_type */
+	bool vma_soft_dirty; /* the whole mapping counts as soft-dirty */
+	unsigned int swap_type;
+	uint64_t slot;
+};
+
+struct pgs_shmem;
+
+/*
+ * pgs_shmem_open - the best provider for process @pid: the module (@kmod, may be NULL; stays the
+ * caller's) or map_files. @pagemap_fd: an open /proc/PID/pagemap, the caller's; it must outlive
+ * the provider. Returns 0 or -errno.
+ */
+int pgs_shmem_open(struct pgs_ctx *ctx, pid_t pid, int pagemap_fd, struct pgs_kmod *kmod,
+		   struct pgs_shmem **ret_shmem) __attribute__((nonnull(1, 5), warn_unused_result));
+void pgs_shmem_close(struct pgs_shmem *shmem);
+void pgs_shmem_closep(struct pgs_shmem **shmem);
+
+enum pgs_source pgs_shmem_source(const struct pgs_shmem *shmem) __attribute__((nonnull));
+
+/*
+ * pgs_shmem_sees_tables - whether the provider looks at the page table itself. If so it may be
+ * asked before pagemap, and tells what to read there (MAPPED). If not, it must only be asked about
+ * pages that pagemap shows as empty.
+ */
+bool pgs_shmem_sees_tables(const struct pgs_shmem *shmem) __attribute__((nonnull));
+
+/*
+ * pgs_shmem_next - the run of @vma that starts at @addr and ends at @end at the latest. Reads
+ * nothing in and changes nothing. Returns 1, or -errno: -ESRCH when the process has gone. What
+ * cannot be found out for lack of rights is a run in state UNKNOWN, not an error.
+ */
+int pgs_shmem_next(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_t addr, uint64_t end,
+		   struct pgs_shmem_run *ret_run) __attribute__((nonnull, warn_unused_result));
+
+/* pgs_shmem_reason - why the last UNKNOWN run is unknown; never NULL. */
+const char *pgs_shmem_reason(const struct pgs_shmem *shmem) __attribute__((nonnull));
+
+/* ---- the pages of one file, without a process
+ * ---------------------------------------------------- */
+
+/* In the terms of a file: where it is on the way between its file system, memory and swap. */
+struct pgs_residency;
+
+/*
+ * pgs_residency_open - look at the pages of the file behind @fd, which stays the caller's.
+ * mincore() tells the truth only to the owner, to who may write, and with CAP_FOWNER
+ * (mm/mincore.c, can_do_mincore()); to others it says "all in memory": -EPERM here.
+ */
+int pgs_residency_open(struct pgs_ctx *ctx, int fd, struct pgs_residency **ret_res)
+	__attribute__((nonnull, warn_unused_result));
+void pgs_residency_close(struct pgs_residency *res);
+void pgs_residency_closep(struct pgs_residency **res);
+
+/*
+ * pgs_residency_next - the run that starts at file offset @offset (a multiple of the page size)
+ * and ends at @end at the latest. *@ret_data: the file has data there (no hole); *@ret_resident:
+ * it is in memory. Reads nothing in. Returns the number of pages (> 0), or -errno.
+ */
+int64_t pgs_residency_next(struct pgs_residency *res, uint64_t offset, uint64_t end, bool *ret_data,
+			   bool *ret_resident) __attribute__((nonnull, warn_unused_result));
