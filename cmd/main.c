@@ -19,6 +19,7 @@ const char *argp_program_version = PROGRAM " " PGSCAN_VERSION;
 /* In alphabetical order: help and completion print them as they stand. */
 static const struct pgs_cmd *const commands[] = {
 	&cmd_check,
+	&cmd_dump,
 	NULL,
 };
 

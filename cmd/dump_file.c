@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* --file: the pages of a file, in the page cache and (on tmpfs) in swap. Nothing is read in. */
+#include "dump.h"
+
+#include "../src/caps.h"
+#include "../src/cleanup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+enum {
+	P_START,
+	P_END,
+	P_PAGES,
+	P_STATE,
+	P_SWAP_TYPE,
+	P_SWAP_OFFSET,
+	P_SWAP_DEVICE,
+	P_SOURCE,
+	P_COLS
+};
+
+/* clang-format off */
+const struct pgs_col dump_file_cols[] = {
+	[P_START]	= {"start", NULL, PGS_ADDR, 12, 0, "offset in the file, in bytes"},
+	[P_END]		= {"end", NULL, PGS_ADDR, 12, 0, "first offset behind it"},
+	[P_PAGES]	= {"pages", NULL, PGS_U64, 8, 0, "number of pages"},
+	[P_STATE]	= {"state", NULL, PGS_STR, 8, 0, "present: in the page cache; swapped; none"},
+	[P_SWAP_TYPE]	= {"swap_type", "SWAP", PGS_U64, 4, 0, "swap area, by the kernel's index"},
+	[P_SWAP_OFFSET]	= {"swap_offset", "SLOT", PGS_U64, 7, 0, "slot of the first page, in pages"},
+	[P_SWAP_DEVICE]	= {"swap_device", NULL, PGS_BLOB, 10, PGS_COL_HIDDEN, "the area's device or file, if certain"},
+	[P_SOURCE]	= {"source", NULL, PGS_STR, 9, 0, "how the state was found"},
+	[P_COLS]	= {0},
+};
+/* clang-format on */
+
+/* A stretch of the file in one state; bytes. */
+struct file_run {
+	uint64_t start, end;
+	enum pgs_state state;
+	const struct pgscan_run *slot; /* SWAPPED, where the module knows it; else NULL */
+	enum pgs_source source;
+};
+
+struct file_walk {
+	struct dump *d;
+	int fd;
+	bool shmem;
+	uint64_t size;
+};
+
+static int show(struct dump *d, const struct file_run *run)
+{
+	struct pgs_val vals[P_COLS] = {
+		[P_START] = pgs_u64(run->start),
+		[P_END] = pgs_u64(run->end),
+		[P_PAGES] = pgs_u64((run->end - run->start) >> d->ctx->page_shift),
+		[P_STATE] = pgs_str(pgs_state_name(run->state)),
+		[P_SOURCE] = pgs_str(run->source == PGS_SRC_MODULE ? "module" : "mincore"),
+	};
+	const struct pgs_swap_area *area;
+
+	if (run->start == run->end)
+		return 0;
+	d->total.counts.pages += vals[P_PAGES].u;
+	d->total.counts.state[run->state] += vals[P_PAGES].u;
+	if (run->slot) {
+		vals[P_SWAP_TYPE] = pgs_u64(run->slot->swap_type);
+		vals[P_SWAP_OFFSET] = pgs_u64(run->slot->slot);
+		area = pgs_swap_area_of_type(&d->swaps, run->slot->swap_type);
+		if (area)
+			vals[P_SWAP_DEVICE] = pgs_blob(area->name, strlen(area->name));
+	}
+	return out_row(d->out, vals);
+}
+
+/* A file with data on disk and nothing in memory is "none"; on tmpfs data that is not in memory is
+ * in swap, as there is no other place. */
+static enum pgs_state residency_state(const struct file_walk *w, bool data, bool resident)
+{
+	if (resident)
+		return PGS_PRESENT;
+	return data && w->shmem ? PGS_SWAPPED : PGS_NONE;
+}
+
+/* @range is in bytes, within the file. */
+static int walk_residency(struct file_walk *w, const struct pgs_range *range)
+{
+	_cleanup_(pgs_residency_closep) struct pgs_residency *res = NULL;
+	struct file_run run = {
+		.start = range->start, .end = range->start, .source = PGS_SRC_MAP_FILES};
+	int r = pgs_residency_open(w->d->ctx, w->fd, &res);
+
+	while (!r && run.end < range->end && !cmd_interrupted) {
+		bool data, resident;
+		int64_t n = pgs_residency_next(res, run.end, range->end, &data, &resident);
+		enum pgs_state state;
+
+		if (n < 0)
+			return (int)n;
+		state = residency_state(w, data, resident);
+		if (state != run.state) {
+			r = show(w->d, &run);
+			run.start = run.end;
+			run.state = state;
+		}
+		run.end += (uint64_t)n << w->d->ctx->page_shift;
+	}
+	return r ? r : show(w->d, &run);
+}
+
+static enum pgs_state record_state(const struct pgscan_run *rec)
+{
+	switch (rec->state) {
+	case PGSCAN_RUN_SWAPPED:
+		return PGS_SWAPPED;
+	case PGSCAN_RUN_CACHED:
+		return PGS_PRESENT;
+	case PGSCAN_RUN_POISONED:
+		return PGS_POISONED;
+	default:
+		return PGS_NONE;
+	}
+}
+
+/* Show the records of one answer, and the holes between them, up to @to. */
+static int show_records(struct file_walk *w, const struct pgscan_run *recs, size_t nr,
+			uint64_t from, uint64_t to)
+{
+	struct file_run run = {.start = from, .source = PGS_SRC_MODULE};
+	int r = 0;
+
+	for (size_t i = 0; i < nr && !r; i++) {
+		run.end = recs[i].start;
+		run.state = PGS_NONE;
+		run.slot = NULL;
+		r = show(w->d, &run);
+		run.start = recs[i].start;
+		run.end = run.start + (recs[i].pages << w->d->ctx->page_shift);
+		run.state = record_state(&recs[i]);
+		run.slot = recs[i].state == PGSCAN_RUN_SWAPPED ? &recs[i] : NULL;
+		if (!r)
+			r = show(w->d, &run);
+		run.start = run.end;
+	}
+	run.end = to;
+	run.state = PGS_NONE;
+	run.slot = NULL;
+	return r || run.start >= to ? r : show(w->d, &run);
+}
+
+static int walk_extents(struct file_walk *w, const struct pgs_range *range)
+{
+	struct pgscan_run recs[256];
+	struct pgscan_extents arg = {
+		.size = sizeof(arg),
+		.fd = w->fd,
+		.start = range->start,
+		.end = range->end,
+		.vec = (uintptr_t)recs,
+		.vec_len = sizeof(recs) / sizeof(recs[0]),
+	};
+	int r = 0;
+
+	while (!r && arg.start < arg.end && !cmd_interrupted) {
+		int n;
+
+		memset(&arg.key, 0, sizeof(arg.key));
+		n = pgs_kmod_request(w->d->env.kmod, PGSCAN_IOC_EXTENTS, &arg);
+		if (n == -EINTR)
+			continue;
+		if (n < 0)
+			return pgs_ctx_fail(w->d->ctx, n, "the module cannot look up the file: %s",
+					    strerror(-n));
+		r = show_records(w, recs, (size_t)n, arg.start, arg.walk_end);
+		arg.start = arg.walk_end;
+	}
+	return r;
+}
+
+static int walk_range(struct file_walk *w, struct pgs_range range)
+{
+	uint64_t mask = w->d->ctx->page_size - 1, end = (w->size + mask) & ~mask;
+
+	if (range.end > end)
+		range.end = end;
+	if (range.start >= range.end)
+		return 0;
+	if (w->shmem && w->d->env.kmod && pgs_kmod_has(w->d->env.kmod, PGSCAN_FEAT_EXTENTS))
+		return walk_extents(w, &range);
+	return walk_residency(w, &range);
+}
+
+static int open_file(struct file_walk *w, const char *path)
+{
+	struct statfs fs;
+	struct stat st;
+
+	pgs_caps_raise(PGS_CAP(CAP_DAC_READ_SEARCH));
+	w->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	pgs_caps_lower();
+	if (w->fd < 0 || fstat(w->fd, &st) || fstatfs(w->fd, &fs))
+		return pgs_ctx_fail(w->d->ctx, -errno, "cannot open '%s': %s", path,
+				    strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return pgs_ctx_fail(w->d->ctx, -EINVAL, "'%s' is not a regular file", path);
+	w->size = (uint64_t)st.st_size;
+	w->shmem = fs.f_type == TMPFS_MAGIC;
+	return 0;
+}
+
+int dump_file(struct dump *d)
+{
+	const struct opt_target *t = &d->opts->target;
+	struct file_walk w = {.d = d, .fd = -1};
+	int r = open_file(&w, d->opts->file);
+
+	if (!r && !t->nr_ranges)
+		r = walk_range(&w, (struct pgs_range){0, UINT64_MAX});
+	for (size_t i = 0; i < t->nr_ranges && !r && !cmd_interrupted; i++)
+		r = walk_range(&w, t->ranges[i]);
+	pgs_closep(&w.fd);
+	if (r && r != -EPIPE)
+		dump_failed(d, 0, pgs_ctx_error(d->ctx), r);
+	out_summary(d->out, "pages", PGS_U64, pgs_u64(d->total.counts.pages));
+	for (unsigned int i = PGS_PRESENT; i <= PGS_NONE; i++)
+		out_summary(d->out, pgs_state_name(i), PGS_U64, pgs_u64(d->total.counts.state[i]));
+	return d->failure;
+}

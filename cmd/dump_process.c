@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The views of processes: one walk, and what each view does with its pieces. */
+#include "dump.h"
+
+#include "../src/cleanup.h"
+#include "../src/procfs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One process on its way through. */
+struct walk {
+	struct dump *d;
+	struct pgs_scan *scan;
+	pid_t pid;
+	struct pgs_vma vma;
+	struct pgs_range part;
+	struct dump_run pending; /* a run that may go on; no pages: none */
+	bool told_unknown;	 /* why states are unknown was said once */
+	uint64_t shown_pages;
+	uint64_t at; /* hex and raw: the address the output has come to */
+	size_t range;
+};
+
+/* ---- runs -------------------------------------------------------------------------------------
+ */
+
+static int flush(struct walk *w)
+{
+	struct dump_run *run = &w->pending;
+	int r = 0;
+
+	if (run->pages)
+		r = dump_emit_run(w->d, w->pid, &w->vma, run);
+	run->pages = 0;
+	return r;
+}
+
+/* Everything but address, length and location. */
+static bool same_kind(const struct dump_run *a, const struct dump_run *b)
+{
+	return a->page.state == b->page.state && a->source == b->source &&
+	       a->bits_lost == b->bits_lost && a->huge == b->huge && a->zero == b->zero &&
+	       a->has_flags == b->has_flags && a->racy == b->racy &&
+	       a->kpageflags == b->kpageflags && a->mapcount == b->mapcount &&
+	       a->cgroup_inode == b->cgroup_inode;
+}
+
+/* Where a run is cut into pieces by a window's end, its parts are one row again. */
+static bool goes_on(const struct walk *w, const struct dump_run *a, const struct dump_run *b)
+{
+	uint64_t step = pgs_page_step(a->word, &w->d->env.types);
+
+	return a->pages && same_kind(a, b) &&
+	       b->addr == a->addr + (a->pages << w->d->ctx->page_shift) &&
+	       b->word == a->word + a->pages * step;
+}
+
+static void tally_run(struct pgs_tally *tally, const struct dump_run *run)
+{
+	const struct pgs_page *page = &run->page;
+	struct pgs_counts *c = &tally->counts;
+	uint64_t n = run->pages;
+
+	c->pages += n;
+	c->state[page->state] += n;
+	tally->soft_dirty_lost |= run->bits_lost;
+	if (page->state == PGS_NONE || page->state == PGS_UNSCANNED)
+		return;
+	c->file += page->file ? n : 0;
+	c->soft_dirty += page->soft_dirty ? n : 0;
+	c->exclusive += page->exclusive ? n : 0;
+	c->uffd_wp += page->uffd_wp ? n : 0;
+	c->guard += page->guard ? n : 0;
+	c->zero += run->zero == PGS_TRI_YES ? n : 0;
+	c->hidden += page->state == PGS_PRESENT && !page->has_frame ? n : 0;
+	tally->huge += run->huge == PGS_TRI_YES ? n : 0;
+	tally->huge_unknown |= run->huge == PGS_TRI_UNKNOWN;
+	tally->zero_unknown |= run->zero == PGS_TRI_UNKNOWN;
+}
+
+static int show_run(struct walk *w, const struct dump_run *run)
+{
+	int r;
+
+	switch (w->d->opts->by) {
+	case DUMP_VMA:
+		return 0; /* counted by the caller */
+	case DUMP_FLAGS:
+		return run->has_flags && !run->racy
+			       ? dump_hist_add(w->d, run->kpageflags, run->pages)
+			       : 0;
+	case DUMP_PAGE:
+		return dump_emit_pages(w->d, w->pid, &w->vma, run);
+	case DUMP_RUN:
+		break;
+	}
+	if (goes_on(w, &w->pending, run)) {
+		w->pending.pages += run->pages;
+		return 0;
+	}
+	r = flush(w);
+	w->pending = *run;
+	return r;
+}
+
+/* Cut a piece into runs, filter and show them. */
+static int show_piece(struct walk *w, const struct pgs_piece *piece, struct pgs_tally *tally)
+{
+	struct dump *d = w->d;
+	int r = 0;
+
+	for (uint64_t i = 0, n; i < piece->pages && !r && !cmd_interrupted; i += n) {
+		struct dump_run run = {
+			.addr = piece->addr + (i << d->ctx->page_shift),
+			.word = piece->words ? piece->words[i] : piece->word,
+			.source = piece->source,
+			.bits_lost = piece->bits_lost,
+			.huge = piece->huge,
+		};
+
+		pgs_piece_page(piece, i, &d->env, &run.page);
+		run.zero = pgs_piece_zero(piece, run.word, &d->env);
+		n = pgs_piece_run(piece, i, &d->env);
+		if (d->frames.kpage && piece->words)
+			n = dump_frames_cut(d, i, n, &run);
+		run.pages = n;
+		if (d->where && !dump_where_matches(d->where, &run))
+			continue;
+		tally_run(tally, &run);
+		r = show_run(w, &run);
+	}
+	return r;
+}
+
+/* Why a state is null stands in "errors" once a process: every piece would repeat it. */
+static void tell_unknown(struct walk *w, const struct pgs_piece *piece)
+{
+	char what[320];
+
+	if (w->told_unknown || !piece->reason)
+		return;
+	w->told_unknown = true;
+	snprintf(what, sizeof(what), "cannot tell whether shared pages are in swap: %s",
+		 piece->reason);
+	msg_warn("process %d: %s", (int)w->pid, what);
+	out_error(w->d->out, w->pid, what, 0);
+}
+
+static int show_vma(struct walk *w)
+{
+	struct dump *d = w->d;
+	bool in_bulk = d->opts->by == DUMP_VMA && !d->where;
+	struct pgs_tally tally = {0};
+	struct pgs_piece piece;
+	int r;
+
+	while ((r = pgs_scan_next(w->scan, &piece)) > 0 && !cmd_interrupted) {
+		progress_add(d->progress, piece.pages);
+		tell_unknown(w, &piece);
+		if (d->frames.kpage && piece.words)
+			r = dump_frames_load(d, w->scan, &piece);
+		if (r < 0)
+			break;
+		r = 0;
+		if (in_bulk)
+			pgs_piece_count(&piece, &d->env, &tally);
+		else
+			r = show_piece(w, &piece, &tally);
+		if (r)
+			break;
+	}
+	w->shown_pages += tally.counts.pages;
+	pgs_tally_add(&d->total, &tally);
+	if (!r)
+		r = flush(w);
+	if (!r && d->opts->by == DUMP_VMA && (!d->where || tally.counts.pages))
+		r = dump_emit_vma(d, w->pid, &w->vma, &w->part, &tally);
+	return r;
+}
+
+/* ---- hex and raw --------------------------------------------------------------------------------
+ */
+
+/* Ranges are printed as asked for, with zeroes where there is no mapping, as pagemap has them. */
+static int pad_to(struct walk *w, uint64_t addr)
+{
+	uint64_t from = w->at;
+
+	w->at = addr;
+	if (!w->d->opts->target.nr_ranges || addr <= from)
+		return 0;
+	return out_fill(w->d->out, 0, (addr - from) >> w->d->ctx->page_shift);
+}
+
+/* Zeroes up to @addr: the rest of the ranges before it and the start of the one it is in. */
+static int pad_ranges(struct walk *w, uint64_t addr)
+{
+	const struct opt_target *t = &w->d->opts->target;
+	int r = 0;
+
+	for (; w->range < t->nr_ranges && !r; w->range++) {
+		const struct pgs_range *range = &t->ranges[w->range];
+
+		if (range->start > w->at)
+			w->at = range->start;
+		if (addr < range->end)
+			return addr > w->at ? pad_to(w, addr) : 0;
+		r = pad_to(w, range->end);
+	}
+	return r;
+}
+
+static int dump_piece_words(struct walk *w, const struct pgs_piece *piece)
+{
+	int r = 0;
+
+	if (piece->words)
+		return out_words(w->d->out, piece->words, piece->pages);
+	if (!piece->step)
+		return out_fill(w->d->out, piece->word, piece->pages);
+	for (uint64_t i = 0; i < piece->pages && !r && !cmd_interrupted; i++) {
+		uint64_t word = piece->word + i * piece->step;
+
+		r = out_words(w->d->out, &word, 1);
+	}
+	return r;
+}
+
+static int dump_vma_words(struct walk *w)
+{
+	struct pgs_piece piece;
+	int r = pad_ranges(w, w->part.start);
+
+	while (!r && (r = pgs_scan_next(w->scan, &piece)) > 0 && !cmd_interrupted) {
+		progress_add(w->d->progress, piece.pages);
+		pgs_piece_count(&piece, &w->d->env, &w->d->total);
+		r = dump_piece_words(w, &piece);
+	}
+	w->at = w->part.end;
+	return r > 0 ? 0 : r;
+}
+
+static bool is_words(const struct dump *d)
+{
+	enum pgs_fmt fmt = d->opts->output.out.fmt;
+
+	return fmt == PGS_FMT_HEX || fmt == PGS_FMT_RAW;
+}
+
+/* ---- processes
+ * ------------------------------------------------------------------------------------ */
+
+static int walk_process(struct walk *w)
+{
+	struct dump *d = w->d;
+	int r;
+
+	while ((r = pgs_scan_next_vma(w->scan, &w->vma, &w->part)) > 0 && !cmd_interrupted) {
+		r = is_words(d) ? dump_vma_words(w) : show_vma(w);
+		if (r)
+			return r;
+	}
+	if (!r && is_words(d) && !cmd_interrupted)
+		r = pad_ranges(w, UINT64_MAX);
+	return r > 0 ? 0 : r;
+}
+
+/* A task without memory is told apart for those who named it. */
+static int no_memory(struct dump *d, pid_t pid, int err)
+{
+	struct pgs_proc proc;
+
+	if (err != -ESRCH || pgs_proc_read(d->ctx, pid, &proc))
+		return err;
+	if (proc.kthread)
+		return pgs_ctx_fail(d->ctx, err,
+				    "process %d is a kernel thread: it has no memory of its own",
+				    (int)pid);
+	if (proc.run_state == 'Z')
+		return pgs_ctx_fail(d->ctx, err, "process %d has exited: it is a zombie", (int)pid);
+	return err;
+}
+
+static void dump_one(struct dump *d, const struct targets *targets, pid_t pid)
+{
+	const struct pgs_scan_opts opts = {
+		.batch = d->opts->batch,
+		.ranges = d->opts->target.ranges,
+		.nr_ranges = d->opts->target.nr_ranges,
+		.match = target_matches,
+		.match_arg = (void *)&d->opts->target,
+		.marks = !is_words(d),
+		.shmem = d->env.types.swap_areas && (!is_words(d) || d->env.kmod),
+	};
+	_cleanup_(pgs_scan_closep) struct pgs_scan *scan = NULL;
+	struct walk w = {.d = d, .pid = pid};
+	int r = pgs_scan_open(&d->env, pid, &opts, &scan);
+
+	if (r == -ESRCH && !targets->named)
+		return; /* a kernel thread, or gone since the list was made */
+	if (!r) {
+		w.scan = scan;
+		r = walk_process(&w);
+	} else {
+		r = no_memory(d, pid, r);
+	}
+	d->nr_processes += !r;
+	if (w.shown_pages && r == -ESRCH)
+		d->failure = PGS_EXIT_INCOMPLETE;
+	if (r && r != -EPIPE)
+		dump_failed(d, pid, pgs_ctx_error(d->ctx), r);
+}
+
+/* The share done is of the address space; only asked for when somebody sees the line. */
+static uint64_t count_pages(struct dump *d, const struct targets *targets)
+{
+	_cleanup_(pgs_maps_closep) struct pgs_maps *maps = NULL;
+	struct pgs_vma vma;
+	uint64_t pages = 0;
+
+	if (targets->nr != 1 || d->opts->target.nr_ranges || !isatty(STDERR_FILENO) ||
+	    pgs_maps_open(d->ctx, targets->pids[0], &maps))
+		return 0;
+	while (pgs_maps_next(maps, &vma) > 0)
+		if (target_matches(&vma, (void *)&d->opts->target))
+			pages += (vma.end - vma.start) >> d->ctx->page_shift;
+	return pages;
+}
+
+static void tell_notes(struct dump *d, const struct targets *targets)
+{
+	if (d->total.counts.hidden)
+		msg_note("frame numbers are hidden (needs CAP_SYS_ADMIN)");
+	if (d->nr_racy)
+		msg_note(
+			"%llu pages moved while their frames were looked at: their rows are marked",
+			(unsigned long long)d->nr_racy);
+	if (targets->partial) {
+		msg_warn("/proc hides the processes of other users: only your own are shown");
+		out_error(d->out, 0, "/proc hides the processes of other users", EPERM);
+	}
+}
+
+int dump_processes(struct dump *d)
+{
+	struct targets targets;
+	int r = targets_find(d->ctx, &d->opts->target, &targets);
+
+	if (r)
+		return r;
+	if (dump_wants_frames(d) && (r = dump_frames_open(d))) {
+		msg_error("%s", pgs_ctx_error(d->ctx));
+		targets_fini(&targets);
+		return msg_exit_status(r);
+	}
+	d->progress = progress_new("pages", count_pages(d, &targets), d->opts->output.verbosity);
+	for (size_t i = 0; i < targets.nr && !cmd_interrupted; i++)
+		dump_one(d, &targets, targets.pids[i]);
+	if (d->opts->by == DUMP_FLAGS)
+		dump_hist_emit(d);
+	dump_summary(d);
+	progress_clear();
+	tell_notes(d, &targets);
+	targets_fini(&targets);
+	return d->nr_processes && d->failure ? PGS_EXIT_INCOMPLETE : d->failure;
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "targets.h"
+
+#include "../src/cgroup.h"
+#include "../src/cleanup.h"
+#include "../src/procfs.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <string.h>
+
+static int push(struct targets *t, pid_t pid)
+{
+	pid_t *more;
+
+	for (size_t i = 0; t->named && i < t->nr; i++)
+		if (t->pids[i] == pid)
+			return 0;
+	more = reallocarray(t->pids, t->nr + 1, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	t->pids = more;
+	more[t->nr++] = pid;
+	return 0;
+}
+
+static int find_named(const struct opt_target *opt, struct targets *t)
+{
+	int r = 0;
+
+	t->named = true;
+	for (size_t i = 0; i < opt->nr_pids && !r; i++)
+		r = push(t, opt->pids[i]);
+	return r;
+}
+
+static int find_all(struct pgs_ctx *ctx, struct targets *t)
+{
+	_cleanup_(pgs_pids_closep) struct pgs_pids *pids = NULL;
+	int r = pgs_pids_open(ctx, &pids);
+	pid_t pid;
+
+	while (!r && pgs_pids_next(pids, &pid) > 0)
+		r = push(t, pid);
+	t->partial = pgs_pids_hidden(ctx);
+	return r;
+}
+
+static int find_cgroup(struct pgs_ctx *ctx, const char *word, struct targets *t)
+{
+	_cleanup_(pgs_cgroups_closep) struct pgs_cgroups *cgroups = NULL;
+	_cleanup_free_ char *path = NULL;
+	struct pgs_cgroup_pids members;
+	int r = pgs_cgroups_open(ctx, &cgroups);
+
+	if (!r)
+		r = pgs_cgroup_resolve(cgroups, word, &path);
+	if (!r)
+		r = pgs_cgroup_pids(cgroups, path, &members);
+	if (r)
+		return r;
+	for (size_t i = 0; i < members.nr && !r; i++)
+		r = push(t, members.pids[i]);
+	if (members.nr_foreign)
+		msg_warn("%zu processes of '%s' have no PID in this namespace and are left out",
+			 members.nr_foreign, path);
+	pgs_cgroup_pids_fini(&members);
+	return r;
+}
+
+int targets_find(struct pgs_ctx *ctx, const struct opt_target *opt, struct targets *ret)
+{
+	int ways = !!opt->nr_pids + !!opt->cgroup + opt->system, r;
+	struct targets t = {0};
+
+	if (!ways)
+		return msg_usage("no process given: name PIDs, a cgroup with -g, or all with -a");
+	if (ways > 1)
+		return msg_usage("PIDs, --cgroup and --system exclude each other");
+	if (opt->cgroup)
+		r = find_cgroup(ctx, opt->cgroup, &t);
+	else
+		r = opt->system ? find_all(ctx, &t) : find_named(opt, &t);
+	if (r) {
+		targets_fini(&t);
+		msg_error("%s", r == -ENOMEM ? "out of memory" : pgs_ctx_error(ctx));
+		return msg_exit_status(r);
+	}
+	*ret = t;
+	return PGS_EXIT_OK;
+}
+
+void targets_fini(struct targets *t)
+{
+	free(t->pids);
+	*t = (struct targets){0};
+}
+
+/* fnmatch(), but a bracket at the start is the kernel's, "[heap]", and no set of characters. */
+static bool name_matches(const char *pattern, const char *name)
+{
+	if (*pattern == '[')
+		return *name == '[' && !fnmatch(pattern + 1, name + 1, 0);
+	return !fnmatch(pattern, name, 0);
+}
+
+bool target_matches(const struct pgs_vma *vma, void *arg)
+{
+	const struct opt_target *opt = arg;
+
+	for (size_t i = 0; i < opt->nr_vma_patterns; i++)
+		if (name_matches(opt->vma_patterns[i], vma->name))
+			return true;
+	return !opt->nr_vma_patterns;
+}
+
+int target_ctx(const struct opt_target *opt, struct pgs_ctx **ret_ctx)
+{
+	int r = pgs_ctx_open(opt->root, ret_ctx);
+
+	if (!r)
+		return PGS_EXIT_OK;
+	msg_error("%s", *ret_ctx ? pgs_ctx_error(*ret_ctx) : "out of memory");
+	return r == -EINVAL ? PGS_EXIT_USAGE : msg_exit_status(r);
+}
+
+int target_kmod(struct pgs_ctx *ctx, const struct opt_target *opt, struct pgs_kmod **ret_kmod)
+{
+	int r;
+
+	*ret_kmod = NULL;
+	if (opt->kmod == OPT_OFF)
+		return PGS_EXIT_OK;
+	r = pgs_kmod_open(ctx, ret_kmod);
+	if (!r)
+		return PGS_EXIT_OK;
+	if (opt->kmod == OPT_AUTO) {
+		msg_debug("without the module: %s", pgs_ctx_error(ctx));
+		return PGS_EXIT_OK;
+	}
+	msg_error("--kmod=require: %s", pgs_ctx_error(ctx));
+	return r == -EACCES || r == -EPERM ? PGS_EXIT_PERMISSION : PGS_EXIT_UNSUPPORTED;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* targets: from the words of the command line to processes and mappings. */
+#pragma once
+
+#include "cmd.h"
+#include "../src/kmodif.h"
+#include "../src/maps.h"
+
+/* The processes to look at. */
+struct targets {
+	pid_t *pids; /* in the order given, or ascending; each once */
+	size_t nr;
+	bool named;   /* by PID: one that cannot be read is an error; of a group it may just be gone
+		       */
+	bool partial; /* --system, but this mount of /proc hides processes */
+};
+
+/*
+ * targets_find - resolve PIDs, --cgroup and --system. None of them: a usage error was printed.
+ * Returns PGS_EXIT_OK, or the exit status after a message. targets_fini() frees.
+ */
+int targets_find(struct pgs_ctx *ctx, const struct opt_target *opt, struct targets *ret);
+void targets_fini(struct targets *t);
+
+/* target_matches - struct pgs_scan_opts.match for --vma; @arg is a struct opt_target. */
+bool target_matches(const struct pgs_vma *vma, void *arg);
+
+/*
+ * target_ctx - open the context of --root; target_kmod - the module, as --kmod says: *@ret_kmod
+ * is NULL where it is not used. Both return PGS_EXIT_OK, or the exit status after a message.
+ */
+int target_ctx(const struct opt_target *opt, struct pgs_ctx **ret_ctx);
+int target_kmod(struct pgs_ctx *ctx, const struct opt_target *opt, struct pgs_kmod **ret_kmod);
