@@ -20,6 +20,7 @@
 struct name {
 	uint64_t inode;
 	char *text;
+	bool missing; /* no directory had it when they were last collected */
 };
 
 struct pgs_cgroups {
@@ -625,7 +626,7 @@ static struct name *names_add_missing(struct pgs_cgroups *cgroups, uint64_t inod
 	for (; i > 0 && cgroups->names[i - 1].inode > inode; i--)
 		cgroups->names[i] = cgroups->names[i - 1];
 	name = &cgroups->names[i];
-	*name = (struct name){.inode = inode, .text = text};
+	*name = (struct name){.inode = inode, .text = text, .missing = true};
 	return name;
 }
 
@@ -636,7 +637,7 @@ const char *pgs_cgroup_name(struct pgs_cgroups *cgroups, uint64_t inode)
 	if (!inode)
 		return NULL;
 	name = names_find(cgroups, inode);
-	if (!name && cgroups->names_at != now()) {
+	if ((!name || name->missing) && cgroups->names_at != now()) {
 		if (names_collect(cgroups) < 0)
 			return NULL;
 		name = names_find(cgroups, inode);
