@@ -117,16 +117,16 @@ static int hex_words(struct out *o, const uint64_t *words, size_t count)
 	return err;
 }
 
-/* Once two equal lines stand, nothing more is printed but the offset grows: any length costs the
- * same. Five words reach that state from any start, a sixth keeps the count's parity. */
+/* A line of @word stands by the third word, its "*" by the fifth. Those skipped in between would
+ * print nothing and move the offset on: any count costs the same. */
 static int hex_fill(struct out *o, uint64_t word, uint64_t count)
 {
 	struct hex *h = o->priv;
-	uint64_t skip_blocks = count > 6 ? (count - 6) / 2 : 0;
+	uint64_t skip_blocks = count > 5 ? (count - 5) / 2 : 0;
 	int err = 0;
 
 	for (uint64_t i = 0; !err && i < count - 2 * skip_blocks; i++) {
-		if (i == 5)
+		if (i == 3)
 			h->offset += BLOCK * skip_blocks;
 		err = put_word(o, h, word);
 	}

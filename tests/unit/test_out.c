@@ -333,6 +333,41 @@ static void test_tsv(void **state)
 	done(&r);
 }
 
+/* The shortest text that reads back equal, and always a point. */
+static void test_floats(void **state)
+{
+	static const struct {
+		double d;
+		const char *json, *table;
+	} cases[] = {
+		{0, "0.0\n", "  0.00\n"},	   {0.1, "0.1\n", "  0.10\n"},
+		{-5, "-5.0\n", " -5.00\n"},	   {1e22, "1.0e+22\n", "1.0e+22\n"},
+		{1.7e-7, "1.7e-07\n", " 2e-07\n"}, {1.0 / 3, "0.3333333333333333\n", "  0.33\n"},
+		{99.999, "99.999\n", "100.00\n"},  {INFINITY, "\\N\n", "     -\n"},
+		{NAN, "\\N\n", "     -\n"},
+	};
+	struct out_opts opts = {.no_header = true, .columns = "ratio"};
+	struct run r;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct pgs_val row[NR_COLS] = {[RATIO] = pgs_f64(cases[i].d)};
+
+		opts.fmt = PGS_FMT_TSV;
+		start_cols(&r, &opts);
+		out_row(r.o, row);
+		finish(&r, true);
+		assert_string_equal(r.text, cases[i].json);
+		done(&r);
+		opts.fmt = PGS_FMT_TABLE;
+		start_cols(&r, &opts);
+		out_row(r.o, row);
+		finish(&r, true);
+		assert_string_equal(r.text, cases[i].table);
+		done(&r);
+	}
+}
+
 static void check_tabs_per_line(const char *text, size_t tabs)
 {
 	size_t found = 0;
@@ -399,9 +434,11 @@ static void test_table_bytes_and_no_header(void **state)
 					  .no_header = true,
 					  .columns = "name,size"});
 	out_row(r.o, ROW(2, "a"));
+	out_row(r.o, ROW(2, ""));
 	out_summary(r.o, "pages", PGS_U64, pgs_u64(7));
 	finish(&r, true);
-	assert_string_equal(r.text, "a          3072\n");
+	assert_string_equal(r.text, "a          3072\n"
+				    "           3072\n");
 	done(&r);
 }
 
@@ -466,9 +503,10 @@ static void test_terminal(void **state)
 	out_row(o, ROW(2, "\xe4\xb8\xad\xe6\x96\x87")); /* two columns a character */
 	assert_int_equal(out_close(&o, true), 0);
 	assert_true(read(master, text, sizeof(text) - 1) > 0);
-	assert_string_equal(text, "NAME                          N STATE\r\n"
-				  "/a/path/that/takes/more/t…    1 present\r\n"
-				  "\xe4\xb8\xad\xe6\x96\x87                          2 present\r\n");
+	assert_string_equal(text,
+			    "NAME                          N STATE\r\n"
+			    "/a/path/that/takes/more/t…    1 present\r\n"
+			    "\xe4\xb8\xad\xe6\x96\x87                          2 present\r\n");
 	fclose(f);
 	close(master);
 }
@@ -827,6 +865,7 @@ int main(void)
 		cmocka_unit_test(test_many_errors),
 		cmocka_unit_test(test_jsonl),
 		cmocka_unit_test(test_tsv),
+		cmocka_unit_test(test_floats),
 		cmocka_unit_test(test_tsv_fields),
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_table_bytes_and_no_header),
