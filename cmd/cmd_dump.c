@@ -19,7 +19,7 @@ static const struct argp_option options[] = {
 	{"where", OPT_WHERE, "EXPR", 0,
 	 "Only pages that match: names, ! for not, a comma for and, | for or", 0},
 	{"batch", OPT_BATCH, "N", 0, "Page map entries a read", 0},
-	{"decode", OPT_DECODE, "ENTRY", 0, "Explain one raw page map entry", 0},
+	{"decode", OPT_DECODE, "ENTRY", 0, "Explain a raw page map entry; repeatable", 0},
 	{"pfn", OPT_PFN, "RANGE", OPTION_ARG_OPTIONAL, "Walk physical memory, without a process",
 	 0},
 	{"file", OPT_FILE, "FILE", 0, "The pages of a file; reads nothing in", 0},
@@ -57,24 +57,36 @@ static uint32_t parse_batch(const char *word, struct argp_state *state)
 	return (uint32_t)value;
 }
 
+static error_t add_entry(struct dump_opts *o, const char *word, struct argp_state *state)
+{
+	uint64_t *more = reallocarray(o->entries, o->nr_entries + 1, sizeof(*more));
+
+	if (!more)
+		return ENOMEM;
+	o->entries = more;
+	if (pgs_parse_u64(word, &more[o->nr_entries++]))
+		argp_error(state, "'%s' is not a 64-bit entry", word);
+	return 0;
+}
+
 static void check_opts(const struct dump_opts *o, struct argp_state *state)
 {
 	bool is_words = o->output.out.fmt == PGS_FMT_HEX || o->output.out.fmt == PGS_FMT_RAW;
-	int ways = !!o->decode + o->pfn + !!o->file + opt_target_is_given(&o->target);
+	int ways = !!o->nr_entries + o->pfn + !!o->file + opt_target_is_given(&o->target);
 
 	if (!ways)
 		argp_error(state, "no process given: name PIDs, a cgroup with -g, or all with -a");
 	if (ways > 1)
 		argp_error(state, "processes, --pfn, --file and --decode exclude each other");
-	if (is_words && (o->pfn || o->file || o->decode))
+	if (is_words && (o->pfn || o->file || o->nr_entries))
 		argp_error(state, "--format=hex and raw print the page map of processes");
-	if (is_words && (o->flags || o->where || o->by != DUMP_RUN))
-		argp_error(state,
-			   "--format=hex and raw print every entry: no --by, --flags, --where");
+	if (is_words && (o->flags || o->where || o->by == DUMP_VMA || o->by == DUMP_FLAGS))
+		argp_error(state, "--format=hex and raw print every entry: no --by=vma, "
+				  "--by=flags, --flags, --where");
 	if ((o->output.sort || o->output.top) && (o->by == DUMP_RUN || o->by == DUMP_PAGE))
 		argp_error(state, "--sort and --top need rows that are not in address order: "
 				  "--by=vma or --by=flags");
-	if ((o->file || o->decode) && (o->flags || o->where || o->by != DUMP_RUN))
+	if ((o->file || o->nr_entries) && (o->flags || o->where || o->by != DUMP_RUN))
 		argp_error(state, "--file and --decode have one view: no --by, --flags, --where");
 	if (o->pfn && o->by == DUMP_VMA)
 		argp_error(state, "--pfn has no mappings: --by=run, page or flags");
@@ -104,8 +116,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 		o->batch = parse_batch(arg, state);
 		return 0;
 	case OPT_DECODE:
-		o->decode = arg;
-		return 0;
+		return add_entry(o, arg, state);
 	case OPT_PFN:
 		o->pfn = true;
 		if (arg && pgs_parse_range(arg, 1, &o->frames))
@@ -157,7 +168,7 @@ static int parse_where(struct dump *d)
 
 static const struct pgs_col *choose_table(const struct dump_opts *o, struct pgs_col *run_cols)
 {
-	if (o->decode)
+	if (o->nr_entries)
 		return dump_decode_cols;
 	if (o->file)
 		return dump_file_cols;
@@ -192,7 +203,7 @@ static int prepare(struct dump *d, struct pgs_kmod **kmod, char **kernel)
 
 static int run_view(struct dump *d)
 {
-	if (d->opts->decode)
+	if (d->opts->nr_entries)
 		return dump_decode(d);
 	if (d->opts->file)
 		return dump_file(d);
@@ -248,6 +259,7 @@ static int run(int argc, char **argv)
 
 	if (!r)
 		r = run_dump(&d);
+	free(opts.entries);
 	opt_target_fini(&opts.target);
 	return r;
 }

@@ -17,10 +17,11 @@ struct dump_opts {
 	struct opt_target target;
 	struct opt_output output;
 	enum dump_by by;
-	bool flags;		 /* --flags */
-	const char *where;	 /* --where, NULL: all */
-	uint32_t batch;		 /* --batch, 0: the default */
-	const char *decode;	 /* --decode */
+	bool flags;	   /* --flags */
+	const char *where; /* --where, NULL: all */
+	uint32_t batch;	   /* --batch, 0: the default */
+	uint64_t *entries; /* --decode, each of them */
+	size_t nr_entries;
 	bool pfn;		 /* --pfn */
 	struct pgs_range frames; /* its range; 0-0: all */
 	const char *file;	 /* --file */

@@ -34,16 +34,12 @@ const struct pgs_col dump_decode_cols[] = {
 };
 /* clang-format on */
 
-int dump_decode(struct dump *d)
+static int decode_entry(struct dump *d, uint64_t word)
 {
 	struct pgs_val vals[D_COLS] = {0};
 	struct pgs_page page;
-	uint64_t word;
 
-	if (pgs_parse_u64(d->opts->decode, &word))
-		return msg_usage("'%s' is not a 64-bit entry", d->opts->decode);
-	d->env.types.swap_areas = true; /* the entry may come from anywhere */
-	if (pgs_words_special(&word, 1))
+	if (!d->env.types.resolved && pgs_words_special(&word, 1))
 		pgs_swap_types_resolve(d->ctx, &d->env.types);
 	pgs_page_decode(word, &d->env.types, &page);
 	vals[D_ENTRY] = pgs_u64(word);
@@ -60,6 +56,15 @@ int dump_decode(struct dump *d)
 	vals[D_UFFD_WP] = pgs_bool(page.uffd_wp);
 	vals[D_GUARD] = pgs_bool(page.guard);
 	vals[D_UNKNOWN_BITS] = pgs_u64(page.unknown_bits);
-	out_row(d->out, vals);
+	return out_row(d->out, vals);
+}
+
+int dump_decode(struct dump *d)
+{
+	int r = 0;
+
+	d->env.types.swap_areas = true; /* the entries may come from anywhere */
+	for (size_t i = 0; i < d->opts->nr_entries && !r; i++)
+		r = decode_entry(d, d->opts->entries[i]);
 	return PGS_EXIT_OK;
 }

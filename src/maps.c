@@ -62,6 +62,8 @@ int pgs_maps_open(struct pgs_ctx *ctx, pid_t pid, struct pgs_maps **ret_maps)
 	maps->ctx = ctx;
 	maps->pid = pid;
 	maps->fd = pgs_open(ctx, PGS_CAP(CAP_SYS_PTRACE), 0, "proc/%d/maps", (int)pid);
+	if (maps->fd == -ENOENT)
+		return pgs_ctx_fail(ctx, -ESRCH, "no process %d", (int)pid);
 	if (maps->fd < 0)
 		return maps->fd;
 	maps->shm_mnt = find_shm_mnt(ctx);

@@ -53,6 +53,8 @@ int pgs_pagemap_open(struct pgs_ctx *ctx, pid_t pid, uint32_t batch, struct pgs_
 	/* Frames show when CAP_SYS_ADMIN was effective at open (file_ns_capable(), since 4.2). */
 	pm->fd = pgs_open(ctx, PGS_CAP(CAP_SYS_PTRACE) | PGS_CAP(CAP_SYS_ADMIN), 0,
 			  "proc/%d/pagemap", (int)pid);
+	if (pm->fd == -ENOENT || pm->fd == -ESRCH)
+		return pgs_ctx_fail(ctx, -ESRCH, "process %d has no memory of its own", (int)pid);
 	if (pm->fd < 0)
 		return pm->fd;
 	if (!ctx->live || !pgs_mech_enabled(ctx, PGS_MECH_PAGEMAP_SCAN))

@@ -28,6 +28,11 @@ static int open_failed(struct pgs_ctx *ctx, const char *path, uint64_t caps, int
 	if (cap >= 0)
 		return pgs_ctx_fail(ctx, -err, "cannot open '/%s': %s (needs %s)", path,
 				    strerror(err), pgs_cap_name(cap, name));
+	if ((err == EACCES || err == EPERM) && caps & PGS_CAP(CAP_SYS_PTRACE))
+		return pgs_ctx_fail(
+			ctx, -err,
+			"cannot open '/%s': %s (a security module refuses ptrace access)", path,
+			strerror(err));
 	return pgs_ctx_fail(ctx, -err, "cannot open '/%s': %s", path, strerror(err));
 }
 
