@@ -298,6 +298,13 @@ static int put_key(struct out *o, const char *key, size_t width)
 	return 0;
 }
 
+static int put_summary_value(struct out *o, const struct out_pair *pair)
+{
+	if (pair->type == PGS_BOOL && pair->v.set)
+		return pair->v.b ? out_put(o, "yes", 3) : out_put(o, "no", 2);
+	return put_cell_text(o, pair->type, &pair->v);
+}
+
 static int put_summary(struct out *o, bool complete)
 {
 	size_t width = complete ? 0 : strlen("complete");
@@ -310,7 +317,7 @@ static int put_summary(struct out *o, bool complete)
 		const struct out_pair *pair = &o->summary[i];
 
 		err = put_key(o, pair->key, width);
-		err = err ?: put_cell_text(o, pair->type, &pair->v);
+		err = err ?: put_summary_value(o, pair);
 		err = err ?: out_put(o, "\n", 1);
 	}
 	if (!err && !complete)

@@ -412,6 +412,7 @@ static void test_table(void **state)
 	out_summary(r.o, "pages", PGS_U64, pgs_u64(7));
 	out_summary(r.o, "size_bytes", PGS_BYTES, pgs_u64(1536));
 	out_summary(r.o, "why", PGS_STR, pgs_str("no reason"));
+	out_summary(r.o, "visible", PGS_BOOL, pgs_bool(false));
 	finish(&r, true);
 	assert_string_equal(r.text, "    N   SIZE  RATIO%          START STATE    NAME\n"
 				    "    2     3K    1.00 0x7f0000002000 present  \xc3\xa9\\x1b\n"
@@ -420,7 +421,8 @@ static void test_table(void **state)
 				    "\n"
 				    "pages       7\n"
 				    "size_bytes  1.5K\n"
-				    "why         no reason\n");
+				    "why         no reason\n"
+				    "visible     no\n");
 	done(&r);
 }
 
