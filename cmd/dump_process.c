@@ -173,9 +173,9 @@ static int show_vma(struct walk *w)
 	}
 	w->shown_pages += tally.counts.pages;
 	pgs_tally_add(&d->total, &tally);
-	if (!r)
+	if (r >= 0) /* 1: interrupted with a piece at hand */
 		r = flush(w);
-	if (!r && d->opts->by == DUMP_VMA && (!d->where || tally.counts.pages))
+	if (!r && !cmd_interrupted && d->opts->by == DUMP_VMA && (!d->where || tally.counts.pages))
 		r = dump_emit_vma(d, w->pid, &w->vma, &w->part, &tally);
 	return r;
 }
