@@ -11,6 +11,7 @@
 #include "../src/procfs.h"
 
 #include "cmd.h"
+#include "targets.h"
 
 /* ---- the features, in the order of enum pgs_feat_id -------------------------------------------
  */
@@ -312,11 +313,24 @@ static int print_features(struct out *o, struct pgs_kfeat *kfeat, const struct c
 	return r ?: summarise(o, count);
 }
 
+/* Another tree's kernel is the one that it names, or unknown: never the running one. */
+static char *other_release(struct pgs_ctx *ctx)
+{
+	char *release = NULL;
+
+	if (pgs_read_file(ctx, 0, &release, "proc/sys/kernel/osrelease") <= 0)
+		return strdup("unknown");
+	release[strcspn(release, "\n")] = '\0';
+	return release;
+}
+
 static int print_document(struct pgs_ctx *ctx, struct pgs_kfeat *kfeat,
 			  const struct check_opts *opts)
 {
+	_cleanup_free_ char *release = ctx->live ? NULL : other_release(ctx);
 	struct out_head head = {
 		.command = cmd_check.name,
+		.kernel = release,
 		.page_size = ctx->page_size,
 		.module = pgs_kfeat_has(kfeat, PGS_FEAT_MODULE),
 	};
@@ -356,15 +370,9 @@ static int run(int argc, char **argv)
 	struct check_opts opts = {.output.cmd = &cmd_check};
 	_cleanup_(pgs_ctx_closep) struct pgs_ctx *ctx = NULL;
 	int status = cmd_parse(&cmd_check, argc, argv, &opts);
-	int r;
 
-	if (status)
-		return status;
-	r = pgs_ctx_open(opts.source.root, &ctx);
-	if (!r)
-		return check(ctx, &opts);
-	msg_error("%s", ctx ? pgs_ctx_error(ctx) : "out of memory");
-	return r == -EINVAL ? PGS_EXIT_USAGE : msg_exit_status(r);
+	status = status ?: target_ctx(&opts.source, &ctx);
+	return status ?: check(ctx, &opts);
 }
 
 const struct pgs_cmd cmd_check = {

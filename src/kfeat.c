@@ -192,7 +192,20 @@ static int helpful_cap(const struct pgs_probe *probe, int err)
 	return cap;
 }
 
-static void classify(const struct pgs_probe *probe, int answer, struct pgs_feat *feat)
+/* A file that is not there is an answer of the running kernel; another tree may just not have been
+ * captured whole. */
+static void classify_missing(struct pgs_ctx *ctx, const struct pgs_probe *probe,
+			     struct pgs_feat *feat)
+{
+	feat->state = ctx->live ? PGS_FEAT_NO : PGS_FEAT_UNTRIED;
+	if (ctx->live && probe->path && !feat->detail)
+		pgs_feat_detail(feat, "there is no /%s", probe->path);
+	if (!ctx->live)
+		pgs_feat_detail(feat, "%s", pgs_ctx_error(ctx));
+}
+
+static void classify(struct pgs_ctx *ctx, const struct pgs_probe *probe, int answer,
+		     struct pgs_feat *feat)
 {
 	feat->err = answer < 0 ? -answer : 0;
 	switch (feat->err) {
@@ -203,10 +216,12 @@ static void classify(const struct pgs_probe *probe, int answer, struct pgs_feat 
 	case EINVAL: /* a flag, category or advice that is not known */
 	case ENOSYS: /* a system call that is not known */
 	case EOPNOTSUPP:
-	case ENOENT: /* a file that does not exist */
-	case ENXIO:  /* a device node without a driver */
+	case ENXIO: /* a device node without a driver */
 	case ENODEV:
 		feat->state = PGS_FEAT_NO;
+		return;
+	case ENOENT:
+		classify_missing(ctx, probe, feat);
 		return;
 	case EPERM:
 	case EACCES:
@@ -232,7 +247,7 @@ static void probe_feature(struct pgs_ctx *ctx, const struct pgs_probe *probe, st
 		pgs_feat_detail(feat, "switched off by PGSCAN_DISABLE or an option");
 		return;
 	}
-	classify(probe, probe->try(ctx, probe, feat), feat);
+	classify(ctx, probe, probe->try(ctx, probe, feat), feat);
 }
 
 const struct pgs_feat *pgs_kfeat_get(struct pgs_kfeat *kfeat, enum pgs_feat_id id)

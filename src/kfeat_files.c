@@ -5,6 +5,7 @@
 #include "caps.h"
 #include "cgroup.h"
 #include "cleanup.h"
+#include "kmodif.h"
 #include "procfs.h"
 #include "units.h"
 
@@ -13,36 +14,31 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-
-#include "uapi/pgscan.h"
 
 /* Files whose mode is 0400 ask for the owner or this, whatever else they ask for. */
 #define MODE_CAPS PGS_CAP(CAP_DAC_READ_SEARCH)
 
-static int open_probed(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs_feat *feat)
+static int open_probed(struct pgs_ctx *ctx, const struct pgs_probe *probe)
 {
-	int fd = pgs_open(ctx, probe->caps | MODE_CAPS, 0, "%s", probe->path);
-
-	if (fd == -ENOENT)
-		pgs_feat_detail(feat, "there is no /%s", probe->path);
-	return fd;
+	return pgs_open(ctx, probe->caps | MODE_CAPS, 0, "%s", probe->path);
 }
 
 int pgs_probe_open(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs_feat *feat)
 {
-	_cleanup_close_ int fd = open_probed(ctx, probe, feat);
+	_cleanup_close_ int fd = open_probed(ctx, probe);
 
+	(void)feat;
 	return fd < 0 ? fd : 1;
 }
 
 /* There when it can be read: 8 bytes, as the kpage files take no less. */
 int pgs_probe_read(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs_feat *feat)
 {
-	_cleanup_close_ int fd = open_probed(ctx, probe, feat);
+	_cleanup_close_ int fd = open_probed(ctx, probe);
 	uint64_t word;
 	ssize_t n;
 
+	(void)feat;
 	if (fd < 0)
 		return fd;
 	n = read(fd, &word, sizeof(word));
@@ -63,7 +59,7 @@ int pgs_probe_proc_visible(struct pgs_ctx *ctx, const struct pgs_probe *probe,
 
 int pgs_probe_kcore(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs_feat *feat)
 {
-	_cleanup_close_ int fd = open_probed(ctx, probe, feat);
+	_cleanup_close_ int fd = open_probed(ctx, probe);
 	_cleanup_free_ char *lockdown = NULL;
 	char magic[SELFMAG];
 	ssize_t n;
@@ -83,39 +79,23 @@ int pgs_probe_kcore(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct p
 /* ---- the module -------------------------------------------------------------------------------
  */
 
-static int open_module(const struct pgs_probe *probe)
-{
-	int fd, err;
-
-	pgs_caps_raise(probe->caps | PGS_CAP(CAP_DAC_OVERRIDE));
-	fd = open(PGSCAN_DEVICE, O_RDWR | O_CLOEXEC);
-	err = errno;
-	pgs_caps_lower();
-	return fd < 0 ? -err : fd;
-}
-
 int pgs_probe_module(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs_feat *feat)
 {
-	struct pgscan_info info = {.size = sizeof(info)};
-	_cleanup_close_ int fd = open_module(probe);
-	int r;
+	_cleanup_(pgs_kmod_closep) struct pgs_kmod *kmod = NULL;
+	int r = pgs_kmod_open(ctx, &kmod);
 
-	(void)ctx;
-	if (fd == -ENOENT)
+	(void)probe;
+	if (r == -ENOENT)
 		pgs_feat_detail(feat, "the module is not loaded");
-	if (fd < 0)
-		return fd;
-	pgs_caps_raise(probe->caps);
-	r = ioctl(fd, PGSCAN_IOC_INFO, &info) < 0 ? -errno : 0;
-	pgs_caps_lower();
+	if (r == -EPROTO) { /* there, but of no use to this pgscan */
+		pgs_feat_detail(feat, "%s", pgs_ctx_error(ctx));
+		return 0;
+	}
 	if (r < 0)
 		return r;
-	pgs_feat_detail(feat, "interface %u, features %#llx", info.abi,
-			(unsigned long long)info.features);
-	if (info.abi == PGSCAN_ABI)
-		return 1;
-	pgs_feat_detail(feat, "interface %u, but this pgscan speaks %d", info.abi, PGSCAN_ABI);
-	return 0;
+	pgs_feat_detail(feat, "interface %u, features %#llx", pgs_kmod_info(kmod)->abi,
+			(unsigned long long)pgs_kmod_info(kmod)->features);
+	return 1;
 }
 
 /* ---- cgroups and swap -------------------------------------------------------------------------
@@ -207,9 +187,13 @@ int pgs_probe_zram(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pg
 		if (!read_number(ctx, &size, probe->path, entry->d_name, "disksize") && size)
 			in_use++;
 	}
+	if (!devices) {
+		pgs_feat_detail(feat, "no zram device");
+		return 0;
+	}
 	pgs_feat_detail(feat, "%u device%s, %u with a size", devices, devices == 1 ? "" : "s",
 			in_use);
-	return devices > 0;
+	return 1;
 }
 
 int pgs_probe_zswap(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs_feat *feat)
