@@ -83,6 +83,9 @@ static void check_opts(const struct dump_opts *o, struct argp_state *state)
 	if (is_words && (o->flags || o->where || o->by == DUMP_VMA || o->by == DUMP_FLAGS))
 		argp_error(state, "--format=hex and raw print every entry: no --by=vma, "
 				  "--by=flags, --flags, --where");
+	if (is_words && o->target.nr_ranges && o->target.nr_vma_patterns)
+		argp_error(state, "--format=hex and raw take --range or --vma, not both: what of a "
+				  "range does not match has no entry to print");
 	if ((o->output.sort || o->output.top) && (o->by == DUMP_RUN || o->by == DUMP_PAGE))
 		argp_error(state, "--sort and --top need rows that are not in address order: "
 				  "--by=vma or --by=flags");

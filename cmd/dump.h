@@ -57,7 +57,9 @@ struct dump {
 	size_t nr_hist, hist_room;
 	uint64_t nr_processes; /* shown to the end */
 	uint64_t nr_racy;
-	int failure; /* exit status of the first target that failed, 0: none did */
+	size_t nr_refused; /* processes of a group that may not be read */
+	bool saw_ksm;	   /* a frame had the KSM flag */
+	int failure;	   /* exit status of the first target that failed, 0: none did */
 };
 
 /* One row of --by=run, before it is printed. Uniform: all pages share all attributes. */

@@ -117,15 +117,18 @@ static int show_piece(struct walk *w, const struct pgs_piece *piece, struct pgs_
 			.word = piece->words ? piece->words[i] : piece->word,
 			.source = piece->source,
 			.bits_lost = piece->bits_lost,
-			.huge = piece->huge,
 		};
 
 		pgs_piece_page(piece, i, &d->env, &run.page);
+		if (run.page.state ==
+		    PGS_PRESENT) /* empty hugetlb slots are HUGE to PAGEMAP_SCAN */
+			run.huge = piece->huge;
 		run.zero = pgs_piece_zero(piece, run.word, &d->env);
 		n = pgs_piece_run(piece, i, &d->env);
 		if (d->frames.kpage && piece->words)
 			n = dump_frames_cut(d, i, n, &run);
 		run.pages = n;
+		d->saw_ksm |= run.has_flags && run.kpageflags & PGS_KPF_KSM;
 		if (d->where && !dump_where_matches(d->where, &run))
 			continue;
 		tally_run(tally, &run);
@@ -183,13 +186,14 @@ static int show_vma(struct walk *w)
 /* ---- hex and raw --------------------------------------------------------------------------------
  */
 
-/* Ranges are printed as asked for, with zeroes where there is no mapping, as pagemap has them. */
+/* Ranges are printed as asked for, with zeroes where there is no mapping, as pagemap has them; it
+ * ends where the address space does. */
 static int pad_to(struct walk *w, uint64_t addr)
 {
-	uint64_t from = w->at;
+	uint64_t from = w->at, word;
 
 	w->at = addr;
-	if (!w->d->opts->target.nr_ranges || addr <= from)
+	if (addr <= from || pgs_pagemap_read(pgs_scan_pagemap(w->scan), from, 1, &word) <= 0)
 		return 0;
 	return out_fill(w->d->out, 0, (addr - from) >> w->d->ctx->page_shift);
 }
@@ -231,11 +235,15 @@ static int dump_piece_words(struct walk *w, const struct pgs_piece *piece)
 static int dump_vma_words(struct walk *w)
 {
 	struct pgs_piece piece;
-	int r = pad_ranges(w, w->part.start);
+	int r;
 
+	if (!strcmp(w->vma.name, "[vsyscall]")) /* beyond the end of pagemap */
+		return 0;
+	r = pad_ranges(w, w->part.start);
 	while (!r && (r = pgs_scan_next(w->scan, &piece)) > 0 && !cmd_interrupted) {
 		progress_add(w->d->progress, piece.pages);
 		pgs_piece_count(&piece, &w->d->env, &w->d->total);
+		w->shown_pages += piece.pages;
 		r = dump_piece_words(w, &piece);
 	}
 	w->at = w->part.end;
@@ -283,6 +291,15 @@ static int no_memory(struct dump *d, pid_t pid, int err)
 	return err;
 }
 
+/* Of a group, those that may not be read are told in one line: there can be hundreds. */
+static void refused(struct dump *d, pid_t pid, int err)
+{
+	d->nr_refused++;
+	out_error(d->out, pid, pgs_ctx_error(d->ctx), err);
+	if (!d->failure)
+		d->failure = msg_exit_status(err);
+}
+
 static void dump_one(struct dump *d, const struct targets *targets, pid_t pid)
 {
 	const struct pgs_scan_opts opts = {
@@ -309,24 +326,42 @@ static void dump_one(struct dump *d, const struct targets *targets, pid_t pid)
 	d->nr_processes += !r;
 	if (w.shown_pages && r == -ESRCH)
 		d->failure = PGS_EXIT_INCOMPLETE;
-	if (r && r != -EPIPE)
+	if ((r == -EACCES || r == -EPERM) && !targets->named)
+		refused(d, pid, r);
+	else if (r && r != -EPIPE)
 		dump_failed(d, pid, pgs_ctx_error(d->ctx), r);
 }
 
-/* The share done is of the address space; only asked for when somebody sees the line. */
+/* The address space of a single target, 0 if it is not known. */
 static uint64_t count_pages(struct dump *d, const struct targets *targets)
 {
 	_cleanup_(pgs_maps_closep) struct pgs_maps *maps = NULL;
 	struct pgs_vma vma;
 	uint64_t pages = 0;
 
-	if (targets->nr != 1 || d->opts->target.nr_ranges || !isatty(STDERR_FILENO) ||
+	if (targets->nr != 1 || d->opts->target.nr_ranges ||
 	    pgs_maps_open(d->ctx, targets->pids[0], &maps))
 		return 0;
 	while (pgs_maps_next(maps, &vma) > 0)
 		if (target_matches(&vma, (void *)&d->opts->target))
 			pages += (vma.end - vma.start) >> d->ctx->page_shift;
 	return pages;
+}
+
+/* Kernels 6.7 to 7.0 set the KSM flag for every anonymous page (fs/proc/page.c tested a mask that
+ * holds the anonymous bit). */
+static void tell_ksm(struct dump *d)
+{
+	_cleanup_free_ char *text = NULL;
+	uint64_t shared = 0;
+
+	if (pgs_read_file(d->ctx, 0, &text, "sys/kernel/mm/ksm/pages_shared") > 0) {
+		text[strcspn(text, "\n")] = '\0';
+		if (pgs_parse_u64(text, &shared) || shared)
+			return;
+	}
+	msg_note("the ksm flag is not reliable on this kernel: no page is shared by KSM");
+	out_summary(d->out, "ksm_reliable", PGS_BOOL, pgs_bool(false));
 }
 
 static void tell_notes(struct dump *d, const struct targets *targets)
@@ -337,10 +372,33 @@ static void tell_notes(struct dump *d, const struct targets *targets)
 		msg_note(
 			"%llu pages moved while their frames were looked at: their rows are marked",
 			(unsigned long long)d->nr_racy);
+	if (d->saw_ksm)
+		tell_ksm(d);
+	if (d->nr_refused)
+		msg_error("%zu of %zu processes could not be read: %s", d->nr_refused, targets->nr,
+			  pgs_ctx_error(d->ctx));
 	if (targets->partial) {
 		msg_warn("/proc hides the processes of other users: only your own are shown");
 		out_error(d->out, 0, "/proc hides the processes of other users", EPERM);
 	}
+}
+
+#define MANY_ENTRIES (UINT64_C(1) << 28) /* 1 TiB of address space, 2 GiB of raw entries */
+
+/* The share done is of the address space, which is only asked for when somebody sees the line, or
+ * should know what is coming. */
+static void start_progress(struct dump *d, const struct targets *targets)
+{
+	bool each_page = d->opts->by == DUMP_PAGE || d->opts->output.out.fmt == PGS_FMT_RAW;
+	uint64_t pages = 0;
+
+	if (each_page || isatty(STDERR_FILENO))
+		pages = count_pages(d, targets);
+	if (each_page && pages > MANY_ENTRIES)
+		msg_warn("the address space has %llu pages, and each will be printed: --range and "
+			 "--vma choose, --by=run is short",
+			 (unsigned long long)pages);
+	d->progress = progress_new("pages", pages, d->opts->output.verbosity);
 }
 
 int dump_processes(struct dump *d)
@@ -355,7 +413,7 @@ int dump_processes(struct dump *d)
 		targets_fini(&targets);
 		return msg_exit_status(r);
 	}
-	d->progress = progress_new("pages", count_pages(d, &targets), d->opts->output.verbosity);
+	start_progress(d, &targets);
 	for (size_t i = 0; i < targets.nr && !cmd_interrupted; i++)
 		dump_one(d, &targets, targets.pids[i]);
 	if (d->opts->by == DUMP_FLAGS)

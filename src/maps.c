@@ -6,6 +6,7 @@
 #include "procfs.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/magic.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -102,8 +103,8 @@ static int vma_fstatfs(struct pgs_maps *maps, const struct pgs_vma *vma, struct 
 	fd = pgs_open(maps->ctx,
 		      PGS_CAP(CAP_SYS_PTRACE) | PGS_CAP(CAP_CHECKPOINT_RESTORE) |
 			      PGS_CAP(CAP_SYS_ADMIN),
-		      O_PATH, "proc/%d/map_files/%lx-%lx", (int)maps->pid,
-		      (unsigned long)vma->start, (unsigned long)vma->end);
+		      O_PATH, "proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)maps->pid, vma->start,
+		      vma->end);
 	if (fd < 0)
 		return fd;
 	return fstatfs(fd, ret_fs) ? -errno : 0;

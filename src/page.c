@@ -86,7 +86,7 @@ void pgs_page_decode(uint64_t word, const struct pgs_swap_types *types, struct p
 		.unknown_bits = word & ~PGS_PM_KNOWN_BITS,
 	};
 
-	page.guard = page.state == PGS_GUARD;
+	page.guard = page.state == PGS_GUARD || word & PGS_PM_GUARD;
 	if (page.state == PGS_PRESENT && word & PGS_PM_FRAME) {
 		page.has_frame = true;
 		page.pfn = word & PGS_PM_FRAME;

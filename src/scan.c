@@ -171,6 +171,15 @@ static int start_part(struct pgs_scan *scan, const struct pgs_range *part)
 	return 0;
 }
 
+/* The maps file of a process that ended just ends: that must not look like the last mapping. */
+static int check_alive(struct pgs_scan *scan)
+{
+	if (pgs_pagemap_alive(scan->pm))
+		return 0;
+	return pgs_ctx_fail(scan->env->ctx, -ESRCH,
+			    "process %d has exited or executed another program", (int)scan->pid);
+}
+
 int pgs_scan_next_vma(struct pgs_scan *scan, struct pgs_vma *ret_vma, struct pgs_range *ret_part)
 {
 	bool found = scan->in_vma && next_part(scan, ret_part);
@@ -181,7 +190,9 @@ int pgs_scan_next_vma(struct pgs_scan *scan, struct pgs_vma *ret_vma, struct pgs
 		if (is_past_ranges(scan))
 			return 0;
 		r = pgs_maps_next(scan->maps, &scan->vma);
-		if (r <= 0)
+		if (!r)
+			return check_alive(scan);
+		if (r < 0)
 			return r;
 		found = first_part(scan, ret_part);
 	}
@@ -203,10 +214,12 @@ static void step_on(struct pgs_scan *scan, uint64_t pages)
 	scan->addr += pages << scan->env->ctx->page_shift;
 }
 
-/* No page table that pagemap shows: vsyscall is no VMA, driver memory is mapped by frame number. */
+/* Memory that is mapped by frame number is left out of the walk behind pagemap: of drivers, of the
+ * vvar pages. The vdso consists of ordinary pages. */
 static bool hides_tables(const struct pgs_vma *vma)
 {
-	return vma->kind == PGS_VMA_DEVICE || vma->kind == PGS_VMA_SPECIAL;
+	return vma->kind == PGS_VMA_DEVICE ||
+	       (vma->kind == PGS_VMA_SPECIAL && strcmp(vma->name, "[vdso]"));
 }
 
 /* What the shmem look-up said of a run, as a piece. */
@@ -415,12 +428,24 @@ void pgs_piece_page(const struct pgs_piece *piece, uint64_t index, const struct 
 	}
 }
 
+/* The zero page may lie between two frames that happen to be neighbours: it is a run of its own. */
+static uint64_t cut_at_zero(uint64_t pfn, uint64_t pages, uint64_t zero_pfn)
+{
+	if (!zero_pfn || pfn > zero_pfn || pfn + pages <= zero_pfn)
+		return pages;
+	return pfn == zero_pfn ? 1 : zero_pfn - pfn;
+}
+
 uint64_t pgs_piece_run(const struct pgs_piece *piece, uint64_t index,
 		       const struct pgs_scan_env *env)
 {
+	uint64_t word, n;
+
 	if (!piece->words)
 		return piece->pages - index;
-	return pgs_run_length(piece->words + index, piece->pages - index, &env->types);
+	word = piece->words[index];
+	n = pgs_run_length(piece->words + index, piece->pages - index, &env->types);
+	return word & PGS_PM_PRESENT ? cut_at_zero(word & PGS_PM_FRAME, n, env->zero_pfn) : n;
 }
 
 enum pgs_tri pgs_piece_zero(const struct pgs_piece *piece, uint64_t word,

@@ -6,6 +6,7 @@
 #include "procfs.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #define MODULE_RUNS 1024u /* records a request */
@@ -197,8 +198,8 @@ static void open_file(struct pgs_shmem *shmem, const struct pgs_vma *vma)
 		r = pgs_ctx_fail(shmem->ctx, -EOPNOTSUPP, "map_files is disabled");
 	if (!r) {
 		shmem->file_fd =
-			pgs_open(shmem->ctx, caps, 0, "proc/%d/map_files/%lx-%lx", (int)shmem->pid,
-				 (unsigned long)vma->start, (unsigned long)vma->end);
+			pgs_open(shmem->ctx, caps, 0, "proc/%d/map_files/%" PRIx64 "-%" PRIx64,
+				 (int)shmem->pid, vma->start, vma->end);
 		r = shmem->file_fd < 0 ? shmem->file_fd : 0;
 	}
 	if (!r)
