@@ -70,7 +70,7 @@ int out_write(struct out *o)
 	return 0;
 }
 
-/* The kernel's coarse clock costs 5 ns, so that it can be asked after every row. */
+/* The coarse clock is read without a system call, cheaply enough to ask it after every row. */
 static bool flush_is_due(struct out *o)
 {
 	struct timespec now;

@@ -3,7 +3,7 @@
  * out_json: one document (json), or a document a line (jsonl).
  *
  * jansson writes all but the rows' numbers and plain strings: a jansson object a row makes 0.3 M
- * rows a second, put_value() below twenty times that, and a dump of 64 GiB has 16.8 M rows. The
+ * rows a second, put_row() below ten times that, and a dump of 64 GiB has 16.8 M rows. The
  * unit tests read back all that it can print with jansson.
  */
 #include <errno.h>

@@ -6,7 +6,7 @@
 
 #include <time.h>
 
-#define OUT_FLUSH_AT   (128u << 10) /* bytes; a write of this size costs 2 % of formatting it */
+#define OUT_FLUSH_AT   (128u << 10) /* bytes */
 #define OUT_NUMBER_MAX 32	    /* room for any number, address or word of out_put_*() */
 
 struct out_pair {

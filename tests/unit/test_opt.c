@@ -42,7 +42,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option options[] = {
 	{NULL, 0, NULL, 0, "A heading:", 0},
-	{"by", 0x100, "run|vma", 0, "The\tview", 0},
+	{"by", 0x100, "page|vma", 0, "A\tview", 0},
 	{"view", 0, NULL, OPTION_ALIAS, NULL, 0},
 	{"pfn", 0x101, "RANGE", OPTION_ARG_OPTIONAL, "Frames", 0},
 	{"secret", 0x102, NULL, OPTION_HIDDEN, "Nobody's", 0},
@@ -259,8 +259,8 @@ static void test_completion(void **state)
 	static const char *const lines[] = {
 		"-\thelp\th\t-\tPrint this help and exit\n",
 		"\ntest\t-\t-\tPID...\tA test\n",
-		"\ntest\tby\t-\trun|vma\tThe view\n",
-		"\ntest\tview\t-\trun|vma\tThe view\n",
+		"\ntest\tby\t-\tpage|vma\tA view\n",
+		"\ntest\tview\t-\tpage|vma\tA view\n",
 		"\ntest\tpfn\t-\t[RANGE]\tFrames\n",
 		"\ntest\tsystem\ta\t-\tEvery process\n",
 		"\ntest\tformat\tf\ttable|json|jsonl|tsv|hex\t",

@@ -623,7 +623,7 @@ static void test_sort(void **state)
 static void test_top_of_many(void **state)
 {
 	enum { ROWS = 5000, TOP = 37 };
-	struct run all, top;
+	struct run all = {0}, top = {0};
 	size_t len;
 
 	(void)state;
