@@ -24,7 +24,7 @@ extern const struct pgs_cmd cmd_check, cmd_dump;
  * incomplete. */
 extern volatile sig_atomic_t cmd_interrupted;
 
-/* ---- opt_common.c: --help, --usage, --version; a child of opt_output_argp and of main's ----- */
+/* ---- opt_common.c: --help, --usage, --version; a child of opt_output_argp and of main's ------ */
 
 extern const struct argp opt_common_argp;
 

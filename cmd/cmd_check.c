@@ -13,8 +13,7 @@
 #include "cmd.h"
 #include "targets.h"
 
-/* ---- the features, in the order of enum pgs_feat_id -------------------------------------------
- */
+/* ---- the features, in the order of enum pgs_feat_id ------------------------------------------ */
 
 #define PAGES	    "pages"
 #define KERNEL	    "kernel memory"
@@ -107,8 +106,7 @@ static const char *const states[] = {
 };
 #define NR_STATES (sizeof(states) / sizeof(states[0]))
 
-/* ---- rows -------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 enum {
 	COL_GROUP,
@@ -181,8 +179,7 @@ static int print_feature(struct out *o, struct pgs_kfeat *kfeat, enum pgs_feat_i
 	return out_row(o, vals);
 }
 
-/* ---- the command ------------------------------------------------------------------------------
- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 struct check_opts {
 	struct opt_target source; /* --root, --kmod and --kcore of it */

@@ -75,7 +75,7 @@ struct dump_run {
 	uint64_t kpageflags, mapcount, cgroup_inode;
 };
 
-/* ---- dump_rows.c: columns and rows ---------------------------------------------------------- */
+/* ---- dump_rows.c: columns and rows ----------------------------------------------------------- */
 
 extern const struct pgs_col dump_run_cols[], dump_vma_cols[], dump_flags_cols[], dump_frame_cols[],
 	dump_file_cols[], dump_decode_cols[];
@@ -92,8 +92,7 @@ int dump_summary(struct dump *d);
 /* dump_wants_frames - whether a column, a filter or the view needs kpageflags. */
 bool dump_wants_frames(const struct dump *d);
 
-/* ---- dump_frames.c: the frames behind pages, and --pfn ----------------------------------------
- */
+/* ---- dump_frames.c: the frames behind pages, and --pfn --------------------------------------- */
 
 int dump_frames_open(struct dump *d);
 void dump_frames_close(struct dump *d);

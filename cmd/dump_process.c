@@ -23,8 +23,7 @@ struct walk {
 	size_t range;
 };
 
-/* ---- runs -------------------------------------------------------------------------------------
- */
+/* ---- runs ------------------------------------------------------------------------------------ */
 
 static int flush(struct walk *w)
 {
@@ -183,8 +182,7 @@ static int show_vma(struct walk *w)
 	return r;
 }
 
-/* ---- hex and raw --------------------------------------------------------------------------------
- */
+/* ---- hex and raw ----------------------------------------------------------------------------- */
 
 /* Ranges are printed as asked for, with zeroes where there is no mapping, as pagemap has them; it
  * ends where the address space does. */

@@ -263,8 +263,7 @@ const struct out_ops out_json_ops = {
 	.free = json_free,
 };
 
-/* ---- jsonl: the last line is the document without its rows ------------------------------------
- */
+/* ---- jsonl: the last line is the document without its rows ----------------------------------- */
 
 static int jsonl_row(struct out *o, const struct pgs_val *vals)
 {

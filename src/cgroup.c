@@ -34,8 +34,7 @@ struct pgs_cgroups {
 	time_t names_at; /* when they were last collected; 0: never */
 };
 
-/* ---- finding the hierarchy --------------------------------------------------------------------
- */
+/* ---- finding the hierarchy ------------------------------------------------------------------- */
 
 /* Blanks and backslashes in a path of mountinfo are octal escapes (proc(5)). In place. */
 static void unescape(char *s)
@@ -288,8 +287,7 @@ static const char *next_child(DIR *dir)
 	return NULL;
 }
 
-/* ---- what people type -------------------------------------------------------------------------
- */
+/* ---- what people type ------------------------------------------------------------------------ */
 
 /* What follows @prefix in @path, when it does so at a slash or at the end; else NULL. */
 static const char *below(const char *path, const char *prefix)
@@ -399,8 +397,7 @@ int pgs_cgroup_resolve(struct pgs_cgroups *cgroups, const char *word, char **ret
 	return 0;
 }
 
-/* ---- walking ----------------------------------------------------------------------------------
- */
+/* ---- walking --------------------------------------------------------------------------------- */
 
 typedef int (*visitor)(struct pgs_cgroups *cgroups, const char *path, DIR *dir, void *data);
 
@@ -428,8 +425,7 @@ static int walk(struct pgs_cgroups *cgroups, const char *path, int depth, visito
 	return r;
 }
 
-/* ---- processes --------------------------------------------------------------------------------
- */
+/* ---- processes ------------------------------------------------------------------------------- */
 
 struct pid_list {
 	struct pgs_cgroup_pids out;
@@ -549,8 +545,7 @@ void pgs_cgroup_pids_fini(struct pgs_cgroup_pids *pids)
 	*pids = (struct pgs_cgroup_pids){0};
 }
 
-/* ---- names of inodes --------------------------------------------------------------------------
- */
+/* ---- names of inodes ------------------------------------------------------------------------- */
 
 static int compare_names(const void *a, const void *b)
 {

@@ -76,8 +76,7 @@ int pgs_probe_kcore(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct p
 	return n == SELFMAG && !memcmp(magic, ELFMAG, SELFMAG) ? 1 : -ENOEXEC;
 }
 
-/* ---- the module -------------------------------------------------------------------------------
- */
+/* ---- the module ------------------------------------------------------------------------------ */
 
 int pgs_probe_module(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs_feat *feat)
 {
@@ -98,8 +97,7 @@ int pgs_probe_module(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct 
 	return 1;
 }
 
-/* ---- cgroups and swap -------------------------------------------------------------------------
- */
+/* ---- cgroups and swap ------------------------------------------------------------------------ */
 
 int pgs_probe_memcg(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs_feat *feat)
 {
@@ -213,8 +211,7 @@ int pgs_probe_zswap(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct p
 	return 1;
 }
 
-/* ---- free page reporting ----------------------------------------------------------------------
- */
+/* ---- free page reporting --------------------------------------------------------------------- */
 
 #define REPORTING_ORDER "page_reporting_order"
 

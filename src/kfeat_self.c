@@ -25,8 +25,7 @@
 #define PM_PRESENT    (UINT64_C(1) << 63)
 #define PM_PFN_MASK   ((UINT64_C(1) << 55) - 1)
 
-/* ---- a page of our own ------------------------------------------------------------------------
- */
+/* ---- a page of our own ----------------------------------------------------------------------- */
 
 struct own_page {
 	char *addr;
@@ -85,8 +84,7 @@ static int written_page_word(struct pgs_ctx *ctx, uint64_t caps, uint64_t *ret_w
 	return own_page_word(&page, fd, ret_word);
 }
 
-/* ---- pagemap ----------------------------------------------------------------------------------
- */
+/* ---- pagemap --------------------------------------------------------------------------------- */
 
 int pgs_probe_pagemap(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs_feat *feat)
 {
@@ -117,8 +115,7 @@ int pgs_probe_pfn(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs
 	return -EPERM;
 }
 
-/* ---- PAGEMAP_SCAN -----------------------------------------------------------------------------
- */
+/* ---- PAGEMAP_SCAN ---------------------------------------------------------------------------- */
 
 /* Scan a page just written to for @mask. Returns the count of regions, 0 or 1, or -errno. */
 static int scan_written_page(struct pgs_ctx *ctx, uint64_t mask, struct page_region *ret_region,
@@ -185,8 +182,7 @@ int pgs_probe_scan_category(struct pgs_ctx *ctx, const struct pgs_probe *probe,
 	return tracked;
 }
 
-/* ---- soft-dirty -------------------------------------------------------------------------------
- */
+/* ---- soft-dirty ------------------------------------------------------------------------------ */
 
 int pgs_soft_dirty_passive(struct pgs_ctx *ctx, bool *ret_tracked)
 {
@@ -293,8 +289,7 @@ int pgs_probe_soft_dirty(struct pgs_ctx *ctx, const struct pgs_probe *probe, str
 	return r;
 }
 
-/* ---- mappings ---------------------------------------------------------------------------------
- */
+/* ---- mappings -------------------------------------------------------------------------------- */
 
 int pgs_probe_map_files(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs_feat *feat)
 {
@@ -359,8 +354,7 @@ int pgs_probe_madvise(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct
 	return madvise(page.addr, 0, (int)probe->arg) < 0 ? -errno : 1;
 }
 
-/* ---- other processes, tried on ourselves ------------------------------------------------------
- */
+/* ---- other processes, tried on ourselves ----------------------------------------------------- */
 
 static int pidfd_self(void)
 {

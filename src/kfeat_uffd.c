@@ -146,8 +146,7 @@ int pgs_probe_uffd_feature(struct pgs_ctx *ctx, const struct pgs_probe *probe,
 	return r < 0 ? r : !!(all & probe->arg);
 }
 
-/* ---- asynchronous write protection ------------------------------------------------------------
- */
+/* ---- asynchronous write protection ----------------------------------------------------------- */
 
 static int uffd_protect(int fd, void *addr, size_t size)
 {

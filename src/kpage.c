@@ -175,7 +175,7 @@ int pgs_kpage_gather(struct pgs_kpage *kpage, enum pgs_kpage_file file, const ui
 	return 0;
 }
 
-/* ---- flags ---------------------------------------------------------------------------------- */
+/* ---- flags ----------------------------------------------------------------------------------- */
 
 /* include/uapi/linux/kernel-page-flags.h and, from 32 on, include/linux/kernel-page-flags.h. */
 static const char *const kpf_names[PGS_KPF_BITS] = {

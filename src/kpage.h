@@ -43,7 +43,7 @@ int pgs_kpage_gather(struct pgs_kpage *kpage, enum pgs_kpage_file file, const ui
 		     size_t count, uint64_t *ret_words)
 	__attribute__((nonnull, warn_unused_result));
 
-/* ---- flags ---------------------------------------------------------------------------------- */
+/* ---- flags ----------------------------------------------------------------------------------- */
 
 #define PGS_KPF_BITS 64u
 #define PGS_KPF_KSM  (UINT64_C(1) << 21)
@@ -58,8 +58,7 @@ int pgs_kpf_bit(const char *name) __attribute__((nonnull));
  */
 char *pgs_kpf_format(uint64_t flags, char buf[PGS_KPF_STR]) __attribute__((nonnull));
 
-/* ---- nodes and zones ----------------------------------------------------------------------------
- */
+/* ---- nodes and zones ------------------------------------------------------------------------- */
 
 struct pgs_zones;
 

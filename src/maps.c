@@ -92,7 +92,7 @@ bool pgs_maps_empty(const struct pgs_maps *maps)
 	return !maps->any;
 }
 
-/* ---- which file systems are shmem ----------------------------------------------------------- */
+/* ---- which file systems are shmem ------------------------------------------------------------ */
 
 static int vma_fstatfs(struct pgs_maps *maps, const struct pgs_vma *vma, struct statfs *ret_fs)
 {
@@ -167,7 +167,7 @@ static bool is_shmem(struct pgs_maps *maps, const struct pgs_vma *vma)
 	return more[maps->nr_fs++].shmem;
 }
 
-/* ---- names ---------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* show_map_vma() escapes a newline as \012 and nothing else, not even the backslash. */
 static size_t unescape_newlines(char *name, size_t len)
@@ -277,7 +277,7 @@ static void classify(struct pgs_maps *maps, struct pgs_vma *vma, char *name)
 	}
 }
 
-/* ---- lines ---------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 /* One hex number and the character behind it. */
 static bool take_hex(char **p, uint64_t *ret_value, char behind)

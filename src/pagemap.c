@@ -119,7 +119,7 @@ ssize_t pgs_pagemap_read(struct pgs_pagemap *pm, uint64_t addr, size_t count, ui
 	return n < 0 ? read_failed(pm, errno) : n / (ssize_t)sizeof(*words);
 }
 
-/* ---- PAGEMAP_SCAN --------------------------------------------------------------------------- */
+/* ---- PAGEMAP_SCAN ---------------------------------------------------------------------------- */
 
 /*
  * Always with a buffer: a NULL vec with vec_len 0 and write-protection made 6.7 to 6.17 oops over
@@ -213,7 +213,7 @@ static int look_ahead(struct pgs_pagemap *pm, uint64_t *addr, uint64_t end)
 	return n > 0;
 }
 
-/* ---- spans ---------------------------------------------------------------------------------- */
+/* ---- spans ----------------------------------------------------------------------------------- */
 
 /*
  * An empty page's word is the same all over a mapping: 0, or the soft-dirty bit of a young mapping

@@ -29,8 +29,7 @@ struct pgs_scan {
 	char reason[256];
 };
 
-/* ---- the environment ---------------------------------------------------------------------------
- */
+/* ---- the environment ------------------------------------------------------------------------- */
 
 int pgs_scan_env_init(struct pgs_ctx *ctx, struct pgs_kmod *kmod, struct pgs_scan_env *ret_env)
 {

@@ -163,8 +163,7 @@ static const struct shmem_ops module_ops = {
 	.next = module_next,
 };
 
-/* ---- map_files --------------------------------------------------------------------------------
- */
+/* ---- map_files ------------------------------------------------------------------------------- */
 
 static void set_reason(struct pgs_shmem *shmem, int err)
 {
@@ -239,8 +238,7 @@ static const struct shmem_ops map_files_ops = {
 	.next = map_files_next,
 };
 
-/* ---- the front --------------------------------------------------------------------------------
- */
+/* ---- the front ------------------------------------------------------------------------------- */
 
 int pgs_shmem_open(struct pgs_ctx *ctx, pid_t pid, int pagemap_fd, struct pgs_kmod *kmod,
 		   struct pgs_shmem **ret_shmem)

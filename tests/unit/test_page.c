@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Words of pagemap: what each says, how runs are cut, that bulk counts agree with single pages. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "page.h"
+
+#define ARRAY_SIZE(a)	   (sizeof(a) / sizeof((a)[0]))
+
+#define PRESENT		   PGS_PM_PRESENT
+#define SWAP(type, offset) (PGS_PM_SWAP | (uint64_t)(offset) << PGS_PM_SWAP_TYPE_BITS | (type))
+
+/* As on 6.12 without device-private memory: 31 markers, 28-30 migration, 27 hwpoison. */
+static struct pgs_swap_types types_6_12(void)
+{
+	struct pgs_swap_types types = {.marker = 31, .resolved = true, .swap_areas = true};
+
+	for (unsigned int i = 0; i < PGS_PM_SWAP_TYPES; i++)
+		types.state[i] = i < 27	   ? PGS_SWAPPED
+				 : i == 27 ? PGS_HWPOISON
+				 : i < 31  ? PGS_MIGRATION
+					   : PGS_UNKNOWN;
+	return types;
+}
+
+static void test_states(void **state)
+{
+	static const struct {
+		uint64_t word;
+		enum pgs_state state;
+	} cases[] = {
+		{0, PGS_NONE},
+		{PGS_PM_SOFT_DIRTY, PGS_NONE}, /* a young mapping */
+		{PRESENT, PGS_PRESENT},	       /* frame hidden */
+		{UINT64_C(0x81000000002634d4), PGS_PRESENT},
+		{SWAP(0, 1), PGS_SWAPPED},
+		{SWAP(26, 0x1234567), PGS_SWAPPED},
+		{SWAP(27, 0x1234567), PGS_HWPOISON},
+		{SWAP(28, 0x1234567), PGS_MIGRATION},
+		{SWAP(30, 0x1234567), PGS_MIGRATION},
+		{UINT64_C(0x420000000000003f), PGS_UFFD_WP_MARKER},
+		{UINT64_C(0x440000000000009f), PGS_GUARD},
+		{UINT64_C(0x400000000000009f), PGS_GUARD}, /* 6.13, 6.14: no bit 58 */
+		{SWAP(31, 2), PGS_POISONED},
+		{PGS_PM_SWAP | PGS_PM_GUARD, PGS_GUARD},     /* hidden, but its bit shows */
+		{PGS_PM_SWAP, PGS_SWAPPED},		     /* hidden */
+		{PGS_PM_SWAP | PGS_PM_UFFD_WP, PGS_UNKNOWN}, /* hidden: a marker or a page */
+	};
+	struct pgs_swap_types types = types_6_12();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_int_equal(pgs_page_state(cases[i].word, &types), cases[i].state);
+	types.swap_areas = false;
+	assert_int_equal(pgs_page_state(PGS_PM_SWAP | PGS_PM_UFFD_WP, &types), PGS_UFFD_WP_MARKER);
+	assert_int_equal(pgs_page_state(PGS_PM_SWAP, &types), PGS_UNKNOWN);
+	types.swap_areas = types.guard_is_bare = true;
+	assert_int_equal(pgs_page_state(PGS_PM_SWAP, &types), PGS_UNKNOWN);
+}
+
+static void test_decode(void **state)
+{
+	struct pgs_swap_types types = types_6_12();
+	struct pgs_page page;
+
+	(void)state;
+	pgs_page_decode(UINT64_C(0x81000000002634d4), &types, &page);
+	assert_true(page.has_frame && page.exclusive && !page.file && !page.soft_dirty);
+	assert_int_equal(page.pfn, 0x2634d4);
+	pgs_page_decode(SWAP(2, 77) | PGS_PM_SOFT_DIRTY | PGS_PM_UFFD_WP, &types, &page);
+	assert_true(page.has_slot && page.soft_dirty && page.uffd_wp && !page.has_frame);
+	assert_int_equal(page.swap_type, 2);
+	assert_int_equal(page.swap_offset, 77);
+	/* Neither frame 0 nor slot 0 of type 0 is a place: it is what the unprivileged read. */
+	pgs_page_decode(PRESENT | PGS_PM_FILE, &types, &page);
+	assert_true(page.file && !page.has_frame);
+	pgs_page_decode(PGS_PM_SWAP, &types, &page);
+	assert_false(page.has_slot);
+	pgs_page_decode(UINT64_C(0x440000000000009f), &types, &page);
+	assert_true(page.guard && !page.has_slot);
+	pgs_page_decode(UINT64_C(0x1800000000000000), &types, &page);
+	assert_int_equal(page.unknown_bits, UINT64_C(0x1800000000000000));
+}
+
+static void test_runs(void **state)
+{
+	static const struct {
+		uint64_t words[4];
+		size_t length;
+	} cases[] = {
+		{{PRESENT | 5, PRESENT | 6, PRESENT | 7, PRESENT | 9}, 3},
+		{{PRESENT | 5, PRESENT | PGS_PM_EXCLUSIVE | 6, 0, 0}, 1},
+		{{PRESENT, PRESENT, PRESENT, 0}, 3}, /* hidden */
+		{{SWAP(1, 8), SWAP(1, 9), SWAP(1, 10), SWAP(1, 11)}, 4},
+		{{SWAP(1, 8), SWAP(2, 9), 0, 0}, 1},
+		{{SWAP(31, 1), SWAP(31, 1), SWAP(31, 2), 0}, 2}, /* markers do not count up */
+		{{0, 0, 0, PGS_PM_SOFT_DIRTY}, 3},
+	};
+	struct pgs_swap_types types = types_6_12();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_int_equal(pgs_run_length(cases[i].words, 4, &types), cases[i].length);
+}
+
+static void test_special(void **state)
+{
+	const uint64_t usual[] = {PRESENT | 31, SWAP(21, 5), 0, PRESENT | 22};
+	const uint64_t special[] = {0, SWAP(22, 1)};
+
+	(void)state;
+	assert_false(pgs_words_special(usual, ARRAY_SIZE(usual)));
+	assert_true(pgs_words_special(special, ARRAY_SIZE(special)));
+}
+
+static uint64_t random_word(unsigned int *seed)
+{
+	static const uint64_t flags[] = {
+		0,
+		PRESENT,
+		PRESENT | PGS_PM_FILE,
+		PRESENT | PGS_PM_EXCLUSIVE | PGS_PM_SOFT_DIRTY,
+		PGS_PM_SWAP,
+		PGS_PM_SWAP | PGS_PM_UFFD_WP,
+		PGS_PM_SOFT_DIRTY,
+	};
+	uint64_t word = flags[rand_r(seed) % ARRAY_SIZE(flags)];
+
+	return word & (PRESENT | PGS_PM_SWAP) ? word | (uint64_t)(rand_r(seed) % 300) : word;
+}
+
+/* The loop that counts in bulk against one page after the other. */
+static void test_counts(void **state)
+{
+	enum { N = 4096, ZERO = 7 };
+	struct pgs_swap_types types = types_6_12();
+	struct pgs_counts bulk = {0}, single = {0};
+	uint64_t words[N];
+	unsigned int seed = 1;
+
+	(void)state;
+	for (size_t i = 0; i < N; i++)
+		words[i] = i && i % 3 ? words[i - 1] + pgs_page_step(words[i - 1], &types)
+				      : random_word(&seed);
+	pgs_count_words(words, N, &types, ZERO, &bulk);
+	for (size_t i = 0; i < N; i++) {
+		struct pgs_page page;
+
+		pgs_page_decode(words[i], &types, &page);
+		single.pages++;
+		single.state[page.state]++;
+		single.guard += page.guard;
+		single.zero += page.has_frame && page.pfn == ZERO;
+		single.hidden += page.state == PGS_PRESENT && !page.has_frame;
+		if (page.state == PGS_NONE)
+			continue;
+		single.file += page.file;
+		single.soft_dirty += page.soft_dirty;
+		single.exclusive += page.exclusive;
+		single.uffd_wp += page.uffd_wp;
+	}
+	assert_true(single.zero && single.hidden && single.state[PGS_SWAPPED]);
+	assert_memory_equal(&bulk, &single, sizeof(bulk));
+}
+
+static void test_names(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < PGS_STATES; i++)
+		assert_int_equal(pgs_state_of_name(pgs_state_name(i)), i);
+	assert_null(pgs_state_name(PGS_UNKNOWN));
+	assert_int_equal(pgs_state_of_name("swap"), PGS_UNKNOWN);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_states), cmocka_unit_test(test_decode),
+		cmocka_unit_test(test_runs),   cmocka_unit_test(test_special),
+		cmocka_unit_test(test_counts), cmocka_unit_test(test_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
