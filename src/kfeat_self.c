@@ -16,9 +16,9 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/socket.h> /* struct iovec; <sys/uio.h> defines RWF_* that <linux/fs.h> has too */
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 
 #define PM_SOFT_DIRTY (UINT64_C(1) << 55)

@@ -45,7 +45,7 @@ static void test_hierarchy(void **state)
 		const char *root, *mount;
 		int version;
 	} cases[] = {
-		{FIXTURES "cgroup-mixed", "/sys/fs/cgroup/memory v1", 1},
+		{FIXTURES "cgroup-mixed", "/sys/fs/cgroup/memory#v1", 1},
 		{FIXTURES "cgroup-v2", "/sys/fs/cgroup", 2},
 		{FIXTURES "cgroup-container", "/sys/fs/cgroup/memory", 1},
 	};
@@ -83,8 +83,8 @@ static void test_resolve(void **state)
 		{FIXTURES "cgroup-mixed", "app/worker", "/app/worker", 0, NULL},
 		{FIXTURES "cgroup-mixed", "/app/worker", "/app/worker", 0, NULL},
 		{FIXTURES "cgroup-mixed", "//app/./worker/", "/app/worker", 0, NULL},
-		{FIXTURES "cgroup-mixed", "/sys/fs/cgroup/memory v1/app", "/app", 0, NULL},
-		{FIXTURES "cgroup-mixed", "/sys/fs/cgroup/memory v1", "/", 0, NULL},
+		{FIXTURES "cgroup-mixed", "/sys/fs/cgroup/memory#v1/app", "/app", 0, NULL},
+		{FIXTURES "cgroup-mixed", "/sys/fs/cgroup/memory#v1", "/", 0, NULL},
 		{FIXTURES "cgroup-mixed", "/", "/", 0, NULL},
 		{FIXTURES "cgroup-mixed", "", "/", 0, NULL},
 		{FIXTURES "cgroup-mixed", "app/../noswap", NULL, -EINVAL, "'..'"},
@@ -160,7 +160,7 @@ static void test_name(void **state)
 	char gone[64];
 
 	(void)state;
-#define ROOT FIXTURES "cgroup-mixed/sys/fs/cgroup/memory v1"
+#define ROOT FIXTURES "cgroup-mixed/sys/fs/cgroup/memory#v1"
 	assert_string_equal(pgs_cgroup_name(tree.cgroups, inode_of(ROOT)), "/");
 	assert_string_equal(pgs_cgroup_name(tree.cgroups, inode_of(ROOT "/app/worker")),
 			    "/app/worker");
