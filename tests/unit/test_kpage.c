@@ -39,13 +39,13 @@ static const char zoneinfo[] = "Node 0, zone      DMA\n"
 			       "        spanned  4095\n"
 			       "  start_pfn:           1\n"
 			       "Node 0, zone   Normal\n"
-			       "        spanned  28672\n"
+			       "        spanned  36864\n"
 			       "  start_pfn:           4096\n"
 			       "Node 0, zone  Movable\n"
 			       "        spanned  0\n"
 			       "  start_pfn:           0\n"
 			       "Node 1, zone   Normal\n"
-			       "        spanned  8192\n"
+			       "        spanned  24576\n"
 			       "  start_pfn:           16384\n";
 
 static int make_tree(void **state)
@@ -191,7 +191,8 @@ static void test_zones(void **state)
 		{0, -1, NULL},	      {1, 0, "DMA"},	    {4095, 0, "DMA"},
 		{4096, 0, "Normal"},  {16383, 0, "Normal"}, {16384, 1, "Normal"}, /* block 2 */
 		{24575, 1, "Normal"}, {24576, 0, "Normal"}, /* block 3 is node 0's again */
-		{32768, -1, NULL},
+		{32768, -1, NULL}, /* in both spans, and no block says whose */
+		{40960, -1, NULL},
 	};
 	struct pgs_zones *zones;
 	struct pgs_ctx *ctx;
