@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "caps.h"
-#include "cleanup.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/capability.h>
+
+#include "cleanup.h"
 
 static void cap_freep(cap_t *caps)
 {

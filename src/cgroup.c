@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cgroup.h"
 
-#include "caps.h"
-#include "cleanup.h"
-#include "procfs.h"
-#include "units.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -13,6 +8,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+
+#include "caps.h"
+#include "cleanup.h"
+#include "procfs.h"
+#include "units.h"
 
 #define MAX_DEPTH 128
 #define MAX_NAMES 16384 /* some 2 MiB */

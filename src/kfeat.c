@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "kfeat.h"
 
-#include "caps.h"
-#include "kfeat_probes.h"
-#include "uapi/madvise.h"
-#include "uapi/pagemap_scan.h"
-#include "uapi/userfaultfd.h"
-
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "caps.h"
+#include "kfeat_probes.h"
+#include "uapi/madvise.h"
+#include "uapi/pagemap_scan.h"
+#include "uapi/userfaultfd.h"
 
 struct pgs_kfeat {
 	struct pgs_ctx *ctx;

@@ -2,18 +2,18 @@
 /* kfeat_files: what files of /proc, /sys and /dev tell; most of them for a captured tree too. */
 #include "kfeat_probes.h"
 
+#include <elf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "caps.h"
 #include "cgroup.h"
 #include "cleanup.h"
 #include "kmodif.h"
 #include "procfs.h"
 #include "units.h"
-
-#include <elf.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Files whose mode is 0400 ask for the owner or this, whatever else they ask for. */
 #define MODE_CAPS PGS_CAP(CAP_DAC_READ_SEARCH)

@@ -2,13 +2,6 @@
 /* kfeat_self: what is found by trying it on a page, a child or a descriptor of our own. */
 #include "kfeat_probes.h"
 
-#include "caps.h"
-#include "cleanup.h"
-#include "procfs.h"
-#include "uapi/madvise.h"
-#include "uapi/pagemap_scan.h"
-#include "uapi/procmap_query.h"
-
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -20,6 +13,13 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+
+#include "caps.h"
+#include "cleanup.h"
+#include "procfs.h"
+#include "uapi/madvise.h"
+#include "uapi/pagemap_scan.h"
+#include "uapi/procmap_query.h"
 
 #define PM_SOFT_DIRTY (UINT64_C(1) << 55)
 #define PM_PRESENT    (UINT64_C(1) << 63)

@@ -2,17 +2,17 @@
 /* kfeat_uffd: userfaultfd, the three ways to get one, and what it offers. */
 #include "kfeat_probes.h"
 
-#include "caps.h"
-#include "cleanup.h"
-#include "procfs.h"
-#include "uapi/userfaultfd.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+
+#include "caps.h"
+#include "cleanup.h"
+#include "procfs.h"
+#include "uapi/userfaultfd.h"
 
 #define PM_UFFD_WP (UINT64_C(1) << 57)
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "memcg.h"
 
+#include <errno.h>
+#include <string.h>
+
 #include "cleanup.h"
 #include "procfs.h"
 #include "units.h"
-
-#include <errno.h>
-#include <string.h>
 
 /* v1's word for "no limit" is the largest number of pages that a page_counter holds, in bytes. */
 static uint64_t unlimited_v1(const struct pgs_ctx *ctx)
