@@ -25,10 +25,10 @@ static const struct {
 	{"soft_dirty", ATTR_SOFT_DIRTY}, {"uffd_wp", ATTR_UFFD_WP}, {"zero", ATTR_ZERO},
 };
 
-/* All of @must, none of @not. */
+/* All of @must, none of @must_not. */
 struct where_term {
-	uint32_t must, not ; /* attributes */
-	uint64_t must_kpf, not_kpf;
+	uint32_t must, must_not; /* attributes */
+	uint64_t must_kpf, must_not_kpf;
 };
 
 struct dump_where {
@@ -58,13 +58,13 @@ static int parse_name(struct dump_where *where, struct where_term *term, const c
 	name += negated;
 	bit = attr_bit(name);
 	if (bit >= 0) {
-		*(negated ? &term->not : &term->must) |= UINT32_C(1) << bit;
+		*(negated ? &term->must_not : &term->must) |= UINT32_C(1) << bit;
 		return 0;
 	}
 	bit = pgs_kpf_bit(strncmp(name, "kpf_", 4) ? name : name + 4);
 	if (bit < 0)
 		return -EINVAL;
-	*(negated ? &term->not_kpf : &term->must_kpf) |= UINT64_C(1) << bit;
+	*(negated ? &term->must_not_kpf : &term->must_kpf) |= UINT64_C(1) << bit;
 	where->needs_frames = true;
 	return 0;
 }
@@ -147,10 +147,10 @@ bool dump_where_matches(const struct dump_where *where, const struct dump_run *r
 	run_attrs(run, &set, &unknown);
 	for (size_t i = 0; i < where->nr; i++) {
 		const struct where_term *term = &where->terms[i];
-		uint64_t kpf = term->must_kpf | term->not_kpf;
+		uint64_t kpf = term->must_kpf | term->must_not_kpf;
 
-		if ((set & term->must) != term->must || set & term->not ||
-		    unknown & (term->must | term->not ))
+		if ((set & term->must) != term->must || set & term->must_not ||
+		    unknown & (term->must | term->must_not))
 			continue;
 		if (!kpf || (run->has_flags && (run->kpageflags & kpf) == term->must_kpf))
 			return true;
