@@ -146,12 +146,15 @@ static bool find_fs_shmem(struct pgs_maps *maps, const struct pgs_vma *vma)
 	return !vma_fstatfs(maps, vma, &fs) && fs.f_type == TMPFS_MAGIC;
 }
 
-/* tmpfs has no block device, so its major number is 0 (get_anon_bdev()). */
+/*
+ * tmpfs has no block device, so its major number is 0 (get_anon_bdev()). A mapping without a file
+ * has minor 0 too; inode 0 says nothing, for a System V segment's is its id, and the first has 0.
+ */
 static bool is_shmem(struct pgs_maps *maps, const struct pgs_vma *vma)
 {
 	struct fs_dev *more;
 
-	if (!vma->inode || vma->dev_major)
+	if (vma->dev_major || !vma->dev_minor)
 		return false;
 	if (vma->dev_major == maps->shm_mnt.major && vma->dev_minor == maps->shm_mnt.minor)
 		return true;

@@ -124,6 +124,8 @@ static void test_names(void **state)
 		 true, PGS_VMA_SHMEM},
 		{AT "00:01 9                          /SYSV00000000 (deleted)\n", "/SYSV00000000",
 		 true, PGS_VMA_SHMEM},
+		{AT "00:01 0                          /SYSV00000000 (deleted)\n", "/SYSV00000000",
+		 true, PGS_VMA_SHMEM},
 		{AT "00:2a 9                          /run/x\n", "/run/x", false, PGS_VMA_SHMEM},
 		{AT "00:2b 9                          /sys/x\n", "/sys/x", false, PGS_VMA_DEVICE},
 		{AT "00:0f 9                          /memfd:huge (deleted)\n", "/memfd:huge", true,
