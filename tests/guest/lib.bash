@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# What tests in a guest use: swap, memory cgroups of both versions, target programs. Whatever is set up
-# by these functions is taken down by guest_teardown, which every file calls from its teardown().
+# What tests in a guest use beside lib/common.bash: swap, and memory cgroups of both versions. Whatever
+# these functions set up is taken down after the test.
 # shellcheck shell=bash
 
-PGSCAN_TARGETS=${PGSCAN_TARGETS:-/pgscan/build/targets}
-page_size=4096
+. "${BASH_SOURCE[0]%/*}/../lib/common.bash"
+
+teardown() {
+	common_teardown
+	guest_teardown
+}
 
 # ---- clean-up ----
 
@@ -99,7 +103,7 @@ swap_settle() {
 # ---- memory cgroups, by one set of functions for v1 and v2 ----
 
 cg_version() {
-	if [[ -e /sys/fs/cgroup/memory/memory.limit_in_bytes || -d /sys/fs/cgroup/memory ]]; then
+	if [[ -d /sys/fs/cgroup/memory ]]; then
 		echo v1
 	else
 		echo v2
@@ -145,15 +149,13 @@ cg_remove() {
 	wait_for rmdir "$path" 2>/dev/null
 }
 
-# cg_run NAME COMMAND...: in that cgroup from its first page on
-cg_run() {
+# cg_exec NAME COMMAND...: become that command, in that cgroup from its first page on
+cg_exec() {
 	local path
 	path=$(cg_path "$1")
 	shift
-	(
-		echo "$BASHPID" >"$path/cgroup.procs" || exit 1
-		exec "$@"
-	)
+	echo "$BASHPID" >"$path/cgroup.procs" || exit 1
+	exec "$@"
 }
 
 # cg_reclaim NAME BYTES: ask for as much. v1 has no such file: the limit is lowered for a moment.
@@ -182,84 +184,32 @@ cg_oom_kills() {
 		awk '$1 == "oom_kill" { print $2 }'
 }
 
-# ---- targets ----
+# ---- what lies where ----
 
-# target_start NAME CGROUP PROGRAM ARG...: start one of $PGSCAN_TARGETS in that cgroup ("-": none), and
-# wait until it says "ready". What it says before, words KEY=VALUE, become variables NAME_KEY;
-# NAME_pid is its process.
-target_start() {
-	local name=$1 cgroup=$2 program=$PGSCAN_TARGETS/$3 dir line word pid
-	local -n in=target_in_$1 out=target_out_$1
-	shift 3
-	dir=$(mktemp -d)
-	mkfifo "$dir/in" "$dir/out"
-	if [[ $cgroup == - ]]; then
-		"$program" "$@" <"$dir/in" >"$dir/out" 3>&- &
-	else
-		cg_run "$cgroup" "$program" "$@" <"$dir/in" >"$dir/out" 3>&- &
-	fi
-	pid=$!
-	exec {in}>"$dir/in" {out}<"$dir/out"
-	rm -r "$dir"
-	printf -v "${name}_pid" %s "$pid"
-	defer target_stop "$name"
-	while read -r -t 60 -u "$out" line; do
-		[[ $line != ready ]] || return 0
-		for word in $line; do
-			[[ $word != *=* ]] || printf -v "${name}_${word%%=*}" %s "${word#*=}"
-		done
-	done
-	echo "$program did not get ready" >&2
-	return 1
-}
-
-# target_say NAME COMMAND...: its answer is in $reply then
+# states REGION: sets present, swapped and none to how many of its pages the page map itself calls so. By
+# bits, not by "is it 0": where soft-dirty is built in, bit 55 of an empty entry is the mapping's
+# (VM_SOFTDIRTY).
 # shellcheck disable=SC2034 # for the caller
-target_say() {
-	local -n in=target_in_$1 out=target_out_$1
-	shift
-	echo "$*" >&"$in"
-	read -r -t 60 -u "$out" reply
+states() {
+	local -A n=([present]=0 [swapped]=0 [none]=0)
+	local state
+	while read -r _ state _; do
+		n[$state]=$((${n[$state]:-0} + 1))
+	done < <("$BUILD/tools/pmref" -s "$TARGET" "${ADDR[$1]}" "${PAGES[$1]}")
+	present=${n[present]} swapped=${n[swapped]} none=${n[none]}
+	echo "present $present swapped $swapped none $none"
 }
 
-# target_stop NAME: end it by the end of its input, and wait
-target_stop() {
-	local -n in=target_in_$1 out=target_out_$1 pid=$1_pid
-	[[ -n ${in:-} ]] || return 0
-	exec {in}>&- {out}<&-
-	in=
-	wait "$pid" 2>/dev/null || true
+# slots REGION: "ADDRESS OFFSET" of its swapped pages, by the page map
+slots() {
+	"$BUILD/tools/pmref" -s "$TARGET" "${ADDR[$1]}" "${PAGES[$1]}" |
+		awk '$2 == "swapped" { print $1, $5 }'
 }
 
-# ---- pagemap by hand, as a second opinion ----
-
-# pagemap_raw PID ADDR PAGES: the entries, as they are
-pagemap_raw() {
-	dd if="/proc/$1/pagemap" ibs=8 skip=$(($2 / page_size)) count="$3" status=none
-}
-
-# pagemap_counts PID ADDR PAGES: "PRESENT SWAPPED NONE", by bits 63 and 62 alone. Not "is it 0": where
-# soft-dirty is built in, bit 55 of an empty entry is the mapping's (VM_SOFTDIRTY).
-pagemap_counts() {
-	pagemap_raw "$@" | hexdump -v -e '1/8 "%016x\n"' | awk '
-		/^[89a-f]/ { present++; next }
-		/^[4-7]/ { swapped++; next }
-		{ none++ }
-		END { print present + 0, swapped + 0, none + 0 }'
-}
-
-# pagemap_slots PID ADDR PAGES TYPE: "INDEX OFFSET" of the pages with a swap entry of that type
-pagemap_slots() {
-	local type=$4
-	pagemap_raw "$1" "$2" "$3" | od -An -v -tu8 -w8 | {
-		local entry index=0
-		while read -r entry; do
-			# bash has no unsigned shift: the mask drops what the sign brings in
-			entry=$((entry))
-			if (((entry >> 62 & 3) == 1 && (entry & 31) == type)); then
-				echo "$index $((entry >> 5 & 0x3ffffffffffff))"
-			fi
-			index=$((index + 1))
-		done
-	}
+# holds DEVICE PAGES <SLOTS: there are so many slots, and each holds the page it is said to hold
+holds() {
+	local said
+	swap_settle
+	said=$("$BUILD/tools/slotcheck" "$TARGET" "$1")
+	[[ $said == "right $2 wrong 0" ]] || fail "$1: $said, not $2"
 }

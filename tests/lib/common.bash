@@ -173,8 +173,8 @@ memory_cgroup_v2() {
 
 # ---- targets ---------------------------------------------------------------------------------
 
-# target_start [--nobody] NAME [KEY=VALUE]...: start a program of tests/targets and wait until it is
-# ready. Sets TARGET (its pid), and ADDR[name] and PAGES[name] for each region it prints.
+# target_start [--nobody|--cgroup CGROUP] NAME [KEY=VALUE]...: start a program of tests/targets and
+# wait until it is ready; the cgroup is one of guest/lib.bash's. Sets TARGET (its pid), and ADDR[name] and PAGES[name] for each region it prints.
 target_start() {
 	local -a as=()
 	local name fifo exe line
@@ -182,6 +182,9 @@ target_start() {
 	if [[ $1 == --nobody ]]; then
 		as=("${NOBODY[@]}")
 		shift
+	elif [[ $1 == --cgroup ]]; then
+		as=(cg_exec "$2")
+		shift 2
 	fi
 	name=$1
 	shift

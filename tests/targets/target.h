@@ -22,6 +22,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "pattern.h"
+
 /* Advice that Debian bookworm's headers (6.1) lack. */
 #ifndef MADV_GUARD_INSTALL
 #define MADV_GUARD_INSTALL 102 /* "mm: add PTE_MARKER_GUARD PTE marker", 6.13 */
@@ -198,16 +200,17 @@ struct target_touch {
 	int advice;
 };
 
-/* Each page gets bytes of its own (index and a constant), so that no two look alike to KSM. */
+/* Each page tells whose it is and which (pattern.h), and each write changes its second word. */
 static inline void target_write_pages(void *arg, size_t first, size_t nr)
 {
 	const struct target_touch *w = arg;
 
 	for (size_t i = first; i < first + nr; i++) {
-		volatile uint64_t *p = (void *)(w->region->addr + i * w->page_size);
+		unsigned char *page = (unsigned char *)w->region->addr + i * w->page_size;
 
-		p[0] = 0x5047000000000000ULL + i + 1;
-		p[1] += 1;
+		pattern_write(page, w->page_size, (uint64_t)getpid(),
+			      (uintptr_t)page / w->page_size);
+		((volatile uint64_t *)(void *)page)[1] += 1;
 	}
 }
 

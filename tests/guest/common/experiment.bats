@@ -1,79 +1,93 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The experiment of linux-mm in July 2021, "pagemap: swap location for shared pages": what the kernel's
-# own pagemap says of shared and of private pages that were swapped out.
+# own page map says of shared and of private pages that were swapped out, and what pgscan says.
 
-# Variables of the target and of the library, which shellcheck does not see come
+# Variables of the libraries, which shellcheck does not see come
 # shellcheck disable=SC2030,SC2031,SC2154
 
-load ../lib.bash
-
-teardown() {
-	guest_teardown
-}
+load ../lib
 
 # 256 pages, all written, in a cgroup that holds half of them
 start_in_512k() {
 	cg_new experiment 512K
 	cg_set experiment swappiness 60
-	target_start t experiment shmdirty "$@" 256
-	read -r present swapped none < <(pagemap_counts "$t_pid" "$t_addr" 256)
-	echo "present $present swapped $swapped none $none"
-	[[ $((present + swapped + none)) -eq 256 ]]
+	target_start --cgroup experiment "$@" pages=256 write=all
 	[[ $(cg_oom_kills experiment) -eq 0 ]]
 }
 
-@test "swapped pages of shared memory read as never touched: zram" {
-	swap_zram 64M
-	start_in_512k -k shared
-	[[ $swapped -eq 0 && $none -gt 64 ]]
+# What is seen of shared memory: no entry for what is swapped
+is_half_gone() {
+	states shm
+	[[ $swapped -eq 0 && $none -gt 64 && $((present + none)) -eq 256 ]]
 }
 
-@test "swapped pages of shared memory read as never touched: disk" {
-	swap_disk 0
-	start_in_512k -k shared
-	[[ $swapped -eq 0 && $none -gt 64 ]]
+hexdump_of_pagemap() {
+	dd if="/proc/$TARGET/pagemap" ibs=8 skip=$((ADDR[$1] / PAGE_SIZE)) count=256 status=none |
+		hexdump -C
 }
 
-@test "hexdump shows zeros for them" {
+@test "swapped pages of shared memory read as never touched" {
 	swap_zram 64M
-	start_in_512k -k shared
-	pagemap_raw "$t_pid" "$t_addr" 256 | hexdump -C >"$BATS_TEST_TMPDIR/dump"
-	cat "$BATS_TEST_TMPDIR/dump"
+	start_in_512k shm kind=anon
+	is_half_gone
 	# Bit 55, the 80 of the seventh byte, is the mapping's VM_SOFTDIRTY
-	grep -qE ' 00 00 00 00 00 00 (00|80) 00 ' "$BATS_TEST_TMPDIR/dump"
+	hexdump_of_pagemap shm | tee /out/experiment | grep -qE ' 00 00 00 00 00 00 (00|80) 00 '
 }
 
-@test "so do memfd, SysV and a file in tmpfs" {
+@test "so do memfd, SysV and a file in tmpfs, swapped to a disk" {
 	local kind
-	swap_zram 64M
+	swap_disk 0
 	cg_new kinds 512K
-	for kind in memfd sysv "file -f /tmp/experiment"; do
-		# shellcheck disable=SC2086 # options
-		target_start t kinds shmdirty -k $kind 256
-		read -r present swapped none < <(pagemap_counts "$t_pid" "$t_addr" 256)
-		echo "$kind: present $present swapped $swapped none $none"
-		[[ $swapped -eq 0 && $none -gt 64 && $((present + none)) -eq 256 ]]
-		target_stop t
+	for kind in memfd sysv tmpfs; do
+		target_start --cgroup kinds shm "kind=$kind" pages=256 write=all
+		is_half_gone
+		target_stop
 	done
-	rm /tmp/experiment
 }
 
 @test "private memory keeps its swap entries, and the device holds the pages there" {
-	local right
 	swap_disk 0
-	start_in_512k -k private -s 7
+	start_in_512k anon
+	states anon
 	[[ $swapped -gt 64 && $none -eq 0 ]]
-	swap_settle
-	pagemap_slots "$t_pid" "$t_addr" 256 0 >"$BATS_TEST_TMPDIR/slots"
-	[[ $(wc -l <"$BATS_TEST_TMPDIR/slots") -eq $swapped ]]
-	right=$("$PGSCAN_TARGETS/slotcheck" -s 7 "$swap_device" <"$BATS_TEST_TMPDIR/slots")
-	echo "$right"
-	[[ $right == "right $swapped wrong 0" ]]
+	slots anon | holds "$swap_device" "$swapped"
 }
 
-@test "the pages come back whole" {
+@test "pgscan dump shows the same bytes without the module" {
 	swap_zram 64M
-	start_in_512k -k shared
-	target_say t sum
-	[[ $reply == "sum 0" ]]
+	start_in_512k shm kind=anon
+	is_half_gone
+	run_pgscan dump --kmod=off --format=hex -r "$(region shm)" "$TARGET"
+	diff <(hexdump_of_pagemap shm) "$out"
+	run_pgscan dump --kmod=off --by=vma --json -r "$(region shm)" "$TARGET"
+	jq_is '[.rows[] | .present, .swapped, .none]' "[$present,$none,0]"
+}
+
+@test "pgscan dump shows where shared pages are swapped, and the device holds them there" {
+	requires module
+	local kind
+	swap_disk 0
+	cg_new kinds 512K
+	for kind in anon memfd sysv tmpfs; do
+		target_start --cgroup kinds shm "kind=$kind" pages=256 write=all
+		is_half_gone
+		run_pgscan dump --by=page --format=tsv -o start,state,swap_offset -r "$(region shm)" "$TARGET"
+		awk '$2 == "swapped" { print $1, $3 }' "$out" >"$BATS_TEST_TMPDIR/slots"
+		holds "$swap_device" "$none" <"$BATS_TEST_TMPDIR/slots"
+		target_stop
+	done
+}
+
+@test "pgscan's hexdump differs from the kernel's in the swapped pages alone" {
+	requires module
+	swap_zram 64M
+	start_in_512k shm kind=anon
+	is_half_gone
+	run_pgscan dump --format=raw -r "$(region shm)" "$TARGET"
+	od -An -v -tx8 -w8 "$out" >"$BATS_TEST_TMPDIR/ours"
+	"$BUILD/tools/pmref" -w "$TARGET" "${ADDR[shm]}" 256 | od -An -v -tx8 -w8 >"$BATS_TEST_TMPDIR/theirs"
+	paste "$BATS_TEST_TMPDIR/ours" "$BATS_TEST_TMPDIR/theirs" | awk -v none="$none" '
+		$1 != $2 && !($1 ~ /^[4-7]/ && $2 ~ /^00[08]0*$/) { print; bad = 1 }
+		$1 ~ /^[4-7]/ { swapped++ }
+		END { exit bad || swapped != none }'
 }
