@@ -224,7 +224,7 @@ int dump_file(struct dump *d)
 	for (size_t i = 0; i < t->nr_ranges && !r && !cmd_interrupted; i++)
 		r = walk_range(&w, t->ranges[i]);
 	pgs_closep(&w.fd);
-	if (r && r != -EPIPE)
+	if (r && !out_failed(d->out))
 		dump_failed(d, 0, pgs_ctx_error(d->ctx), r);
 	out_summary(d->out, "pages", PGS_U64, pgs_u64(d->total.counts.pages));
 	for (unsigned int i = PGS_PRESENT; i <= PGS_NONE; i++)

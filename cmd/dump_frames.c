@@ -166,7 +166,8 @@ uint64_t dump_frames_cut(struct dump *d, uint64_t index, uint64_t count, struct 
 	const struct dump_frames *f = &d->frames;
 	uint64_t n = 1;
 
-	run->has_flags = f->pfns[index] != PGS_NO_FRAME;
+	run->has_flags =
+		f->pfns[index] != PGS_NO_FRAME && f->word[PGS_KPAGEFLAGS][index] != PGS_NO_WORD;
 	if (!run->has_flags)
 		return count;
 	while (n < count && same_frames(f, index, index + n))
@@ -410,7 +411,7 @@ int dump_physical(struct dump *d)
 		r = dump_hist_emit(d);
 	if (!r)
 		r = out_summary(d->out, "frames", PGS_U64, pgs_u64(d->total.counts.pages));
-	if (r && r != -EPIPE && pgs_ctx_error(d->ctx)[0])
+	if (r && !out_failed(d->out))
 		dump_failed(d, 0, pgs_ctx_error(d->ctx), r);
 	return d->failure;
 }

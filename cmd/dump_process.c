@@ -322,11 +322,11 @@ static void dump_one(struct dump *d, const struct targets *targets, pid_t pid)
 		r = no_memory(d, pid, r);
 	}
 	d->nr_processes += !r;
-	if (w.shown_pages && r == -ESRCH)
+	if (w.shown_pages && r)
 		d->failure = PGS_EXIT_INCOMPLETE;
 	if ((r == -EACCES || r == -EPERM) && !targets->named)
 		refused(d, pid, r);
-	else if (r && r != -EPIPE)
+	else if (r && !out_failed(d->out))
 		dump_failed(d, pid, pgs_ctx_error(d->ctx), r);
 }
 

@@ -345,6 +345,11 @@ bool out_has_errors(const struct out *o)
 	return o->nr_errors != 0;
 }
 
+bool out_failed(const struct out *o)
+{
+	return o->error != 0;
+}
+
 static void out_free(struct out *o)
 {
 	for (size_t i = 0; i < o->nr_summary; i++) {

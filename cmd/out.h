@@ -159,6 +159,8 @@ int out_summary(struct out *o, const char *key, enum pgs_type type, struct pgs_v
 int out_error(struct out *o, int pid, const char *what, int err) __attribute__((nonnull));
 /* out_has_errors - whether out_error() was called. */
 bool out_has_errors(const struct out *o) __attribute__((nonnull));
+/* out_failed - whether a write failed: out_finish() will say so, and nobody else needs to. */
+bool out_failed(const struct out *o) __attribute__((nonnull));
 
 /*
  * out_close - end the document, flush, free. Returns 0 or the first -errno of a failed write

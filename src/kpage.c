@@ -151,6 +151,14 @@ static size_t bridge(const struct frame_run *run, size_t nr, uint64_t *ret_end)
 	return n;
 }
 
+/* The run's words, from @at on in the @got ones that were read: fewer at the end of memory. */
+static void copy_run(const struct frame_run *run, const uint64_t *buffer, uint64_t at, uint64_t got,
+		     uint64_t *ret_words)
+{
+	for (uint64_t i = 0; i < run->count; i++)
+		ret_words[run->index + i] = at + i < got ? buffer[at + i] : PGS_NO_WORD;
+}
+
 int pgs_kpage_gather(struct pgs_kpage *kpage, enum pgs_kpage_file file, const uint64_t *pfns,
 		     size_t count, uint64_t *ret_words)
 {
@@ -168,9 +176,7 @@ int pgs_kpage_gather(struct pgs_kpage *kpage, enum pgs_kpage_file file, const ui
 		if (got < 0)
 			return (int)got;
 		for (; n; n--, run++)
-			if (run_end(run) - base <= (uint64_t)got)
-				memcpy(ret_words + run->index, kpage->buffer + (run->pfn - base),
-				       run->count * sizeof(*ret_words));
+			copy_run(run, kpage->buffer, run->pfn - base, (uint64_t)got, ret_words);
 	}
 	return 0;
 }

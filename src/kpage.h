@@ -34,6 +34,7 @@ ssize_t pgs_kpage_read(struct pgs_kpage *kpage, enum pgs_kpage_file file, uint64
 	__attribute__((nonnull, warn_unused_result));
 
 #define PGS_NO_FRAME UINT64_MAX
+#define PGS_NO_WORD  UINT64_MAX /* what gather gives for a frame that the file does not reach */
 
 /*
  * pgs_kpage_gather - the words of @count frames in any order; PGS_NO_FRAME among them is skipped
@@ -62,7 +63,8 @@ char *pgs_kpf_format(uint64_t flags, char buf[PGS_KPF_STR]) __attribute__((nonnu
 
 struct pgs_zones;
 
-/* pgs_zones_open - from /proc/zoneinfo and the memory blocks in sysfs. Returns 0 or -errno. */
+/* pgs_zones_open - from /proc/zoneinfo and the memory blocks in sysfs; without the former (a tree
+ * that lacks it) no frame's zone is known. Returns 0 or -errno. */
 int pgs_zones_open(struct pgs_ctx *ctx, struct pgs_zones **ret_zones)
 	__attribute__((nonnull, warn_unused_result));
 void pgs_zones_close(struct pgs_zones *zones);

@@ -6,6 +6,7 @@
 #include "procfs.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <inttypes.h>
 #include <linux/magic.h>
 #include <string.h>
@@ -190,6 +191,57 @@ static size_t unescape_newlines(char *name, size_t len)
 }
 
 /*
+ * A name that has the four characters itself looks like one with a newline. The link in map_files
+ * is not escaped; it is taken if it is what the line would have come from.
+ */
+static ssize_t ask_link(struct pgs_maps *maps, const struct pgs_vma *vma, char *link, size_t room)
+{
+	char path[64];
+	ssize_t n;
+
+	if (!maps->ctx->live || !pgs_mech_enabled(maps->ctx, PGS_MECH_MAP_FILES))
+		return -1;
+	snprintf(path, sizeof(path), "proc/%d/map_files/%llx-%llx", (int)maps->pid,
+		 (unsigned long long)vma->start, (unsigned long long)vma->end);
+	pgs_caps_raise(PGS_CAP(CAP_SYS_PTRACE));
+	n = readlinkat(maps->ctx->root_fd, path, link, room);
+	pgs_caps_lower();
+	return n;
+}
+
+/* Whether the kernel would print @name as @line. */
+static bool is_printed_as(const char *name, size_t len, const char *line, size_t line_len)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		const char *printed = name[i] == '\n' ? "\\012" : (char[]){name[i], '\0'};
+		size_t n = strlen(printed);
+
+		if (line_len - at < n || memcmp(line + at, printed, n))
+			return false;
+		at += n;
+	}
+	return at == line_len;
+}
+
+/* The name's own bytes in place of what the line has. Returns their number. */
+static size_t recover_name(struct pgs_maps *maps, const struct pgs_vma *vma, char *name, size_t len)
+{
+	char link[PATH_MAX];
+	ssize_t n;
+
+	if (!strstr(name, "\\012"))
+		return len;
+	n = ask_link(maps, vma, link, sizeof(link));
+	if (n <= 0 || !is_printed_as(link, (size_t)n, name, len))
+		return unescape_newlines(name, len);
+	memcpy(name, link, (size_t)n);
+	name[n] = '\0';
+	return (size_t)n;
+}
+
+/*
  * The suffix is the kernel's, or the end of a living file's name: it is the name's own when a
  * file of that whole name is the one that is mapped.
  */
@@ -258,7 +310,7 @@ static void set_name(struct pgs_vma *vma, const char *name)
 static void classify(struct pgs_maps *maps, struct pgs_vma *vma, char *name)
 {
 	vma->name = name;
-	vma->name_len = unescape_newlines(name, vma->name_len);
+	vma->name_len = recover_name(maps, vma, name, vma->name_len);
 	if (is_shmem(maps, vma))
 		vma->kind = PGS_VMA_SHMEM;
 	else if (!vma->name_len)

@@ -118,6 +118,8 @@ int pgs_zones_open(struct pgs_ctx *ctx, struct pgs_zones **ret_zones)
 	r = pgs_read_file(ctx, 0, &text, "proc/zoneinfo");
 	if (r >= 0)
 		r = parse_zoneinfo(zones, text);
+	else if (r == -ENOENT)
+		r = 0;
 	if (!r && zones->nr && zones->zones[zones->nr - 1].node != zones->zones[0].node)
 		r = read_blocks(ctx, zones);
 	if (r < 0)

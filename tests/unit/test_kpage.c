@@ -114,7 +114,9 @@ static void check_gather(struct pgs_kpage *kpage, const uint64_t *pfns, size_t c
 	memset(words, 0xff, count * sizeof(*words));
 	assert_int_equal(pgs_kpage_gather(kpage, PGS_KPAGEFLAGS, pfns, count, words), 0);
 	for (size_t i = 0; i < count; i++)
-		assert_int_equal(words[i], pfns[i] < FRAMES ? word_of(pfns[i]) : 0);
+		assert_int_equal(words[i], pfns[i] < FRAMES	     ? word_of(pfns[i])
+					   : pfns[i] == PGS_NO_FRAME ? 0
+								     : PGS_NO_WORD);
 	free(words);
 }
 
