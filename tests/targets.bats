@@ -1,3 +1,4 @@
+#!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 # The programs that the other tests look at: each has the memory it promises, by the independent
 # reader. When one of these fails, look no further.

@@ -20,6 +20,7 @@ export ASAN_OPTIONS="exitcode=99:abort_on_error=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 export UBSAN_OPTIONS="halt_on_error=1:exitcode=99:print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}"
 export LC_ALL=C
 unset COLUMNS NO_COLOR PGSCAN_DISABLE
+out=/dev/null err=/dev/null # of the last run: files of the test, once it is set up
 
 # Bats' own setup and teardown; a file that defines others calls these.
 setup() {
@@ -49,6 +50,13 @@ common_teardown() {
 fail() {
 	printf '%s\n' "$@" >&2
 	return 1
+}
+
+# refute COMMAND...: it must not succeed. ("! COMMAND" never ends a test: bash -e leaves it out.)
+refute() {
+	if "$@"; then
+		fail "this should not hold: ${*@Q}"
+	fi
 }
 
 # ---- pgscan ----------------------------------------------------------------------------------
@@ -255,8 +263,8 @@ target_stop() {
 jq_is() {
 	local got
 
-	got=$(jq -c "$1" "$out") || fail "no JSON in: $(head -c 2000 "$out")" || return
-	[[ $got == "$2" ]] || fail "$1 is $got, not $2" "in: $(head -c 4000 "$out")"
+	got=$(jq -c "$1" "$out") || fail "no JSON in: $(head -c 1500 "$out")" || return
+	[[ $got == "$2" ]] || fail "$1 is $got, not $2" "in: $(head -c 1500 "$out")"
 }
 
 # jq_true FILTER: it is true.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * rowpages - expand rows into pages, for comparison with `pmref -s`. Reads lines of tab-separated
- *   start pages state pfn swap_type swap_offset file soft_dirty exclusive uffd_wp
- * (null as "-", booleans as 0 and 1) and prints a line a page, frame and slot counted up.
+ * rowpages - expand rows into pages, for comparison with `pmref -s`. Reads pgscan's TSV (null is
+ * \\N) with the columns start pages state pfn swap_type swap_offset file soft_dirty exclusive
+ * uffd_wp and prints a line a page, frame and slot counted up; null is "-".
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -13,11 +13,11 @@
 
 #define FIELDS 10
 
-enum { START, PAGES, STATE, PFN, SWAP_TYPE, SWAP_OFFSET, FILE_BIT, SOFT_DIRTY, EXCLUSIVE, UFFD_WP };
+enum { START, PAGES, STATE, PFN, SWAP_TYPE, SWAP_OFFSET, FILE_BIT, UFFD_WP = FILE_BIT + 3 };
 
 static void print_number(const char *field, uint64_t add)
 {
-	if (!strcmp(field, "-"))
+	if (!strcmp(field, "\\N"))
 		fputs(" -", stdout);
 	else
 		printf(" %" PRIu64, (uint64_t)strtoull(field, NULL, 0) + add);
@@ -40,7 +40,9 @@ static bool expand(char *line, uint64_t page_size)
 		print_number(f[PFN], i);
 		print_number(f[SWAP_TYPE], 0);
 		print_number(f[SWAP_OFFSET], i);
-		printf(" %s %s %s %s\n", f[FILE_BIT], f[SOFT_DIRTY], f[EXCLUSIVE], f[UFFD_WP]);
+		for (size_t bit = FILE_BIT; bit <= UFFD_WP; bit++)
+			printf(" %s", strcmp(f[bit], "\\N") ? f[bit] : "-");
+		putchar('\n');
 	}
 	return true;
 }

@@ -1,0 +1,123 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# How results leave pgscan: pipes that close, disks that are full, terminals, signals.
+# shellcheck disable=SC2030,SC2031,SC2153 # tests are subshells; the library sets TARGET, ADDR, PAGES
+
+load lib/common
+load lib/dump
+
+@test "a reader that closes early ends pgscan at once and quietly" {
+	local format view statuses
+
+	target_start anon pages=300000 write=0-299999/2
+	for format in table tsv json jsonl hex raw; do
+		view=--by=page
+		[[ $format != @(hex|raw) ]] || view=
+		statuses=$(set +o pipefail
+			# shellcheck disable=SC2086 # no word where there is no view
+			timeout 20 "$PGSCAN" dump $view --format=$format --range="$(region anon)" "$TARGET" \
+				2>"$err" | head -c 100 >/dev/null
+			echo "${PIPESTATUS[0]}")
+		[[ $statuses == 0 || $statuses == 141 ]] || fail "$format: status $statuses"
+		[[ ! -s $err ]] || fail "$format: $(<"$err")"
+	done
+}
+
+@test "a full disk is one failure with one message, at the end or in the middle" {
+	local format nr
+
+	target_start anon pages=100000 write=0-99999/2
+	for nr in 4 100000; do
+		for format in table tsv json jsonl hex raw; do
+			status=0
+			"$PGSCAN" dump --format=$format --range="$(region anon 0 $nr)" "$TARGET" \
+				>/dev/full 2>"$err" || status=$?
+			[[ $status == 1 && $(<"$err") == *"No space left"* && $(wc -l <"$err") == 1 ]] ||
+				fail "$format, $nr pages: status $status, $(<"$err")"
+		done
+	done
+}
+
+@test "a closed standard output is a failure, not silence" {
+	status=0
+	"$PGSCAN" dump --json --vma='[stack]' $$ >&- 2>"$err" || status=$?
+	[[ $status == 1 && -s $err ]]
+}
+
+@test "SIGTERM in the middle: the document is closed, and not complete" {
+	local line pid
+
+	target_start anon pages=400000 write=0-399999/2
+	mkfifo "$BATS_TEST_TMPDIR/pipe"
+	"$PGSCAN" dump --by=page --json --range="$(region anon)" "$TARGET" \
+		>"$BATS_TEST_TMPDIR/pipe" 2>"$err" 3>&- &
+	pid=$!
+	exec {line}<"$BATS_TEST_TMPDIR/pipe"
+	read -r -N 1 -u "$line" _
+	kill -TERM "$pid"
+	{ printf '{' && cat <&"$line"; } >"$out"
+	exec {line}<&-
+	status=0
+	wait "$pid" || status=$?
+	# Ended by the signal, as a shell expects, or with the status for an incomplete run.
+	[[ $status == 143 || $status == 3 ]] || fail "status $status"
+	jq_is '.complete' false
+	jq_true '.rows | length < 400000'
+}
+
+@test "a pipe gets no escape sequence, no truncation, and the same bytes whatever the terminal" {
+	target_start oddname "dir=$BATS_TEST_TMPDIR"
+	run_pgscan dump --by=vma "$TARGET"
+	cp "$out" "$BATS_TEST_TMPDIR/plain"
+	refute grep -q $'\e' "$out"
+	COLUMNS=20 TERM=xterm-256color run_pgscan dump --by=vma "$TARGET"
+	cmp "$out" "$BATS_TEST_TMPDIR/plain"
+	NO_COLOR=1 TERM=dumb run_pgscan dump --by=vma --color=auto "$TARGET"
+	cmp "$out" "$BATS_TEST_TMPDIR/plain"
+	grep -qF "$(basename "$BATS_TEST_TMPDIR")/kept" "$out"
+}
+
+on_terminal() { # ARGS...: pgscan on a terminal of its own
+	script -qec "$(printf '%q ' "$PGSCAN" "$@")" /dev/null </dev/null
+}
+
+@test "a terminal: colour by default, none with NO_COLOR, TERM=dumb or --color=never" {
+	requires tool:script
+	target_start anon pages=64 write=0-15
+	TERM=xterm-256color on_terminal dump --color=always --range="$(region anon)" "$TARGET" >"$out"
+	grep -q $'\e\\[' "$out" || skip "dump's table has no colours"
+	TERM=xterm-256color on_terminal dump --range="$(region anon)" "$TARGET" | grep -q $'\e\\['
+	NO_COLOR=1 TERM=xterm-256color on_terminal dump --range="$(region anon)" "$TARGET" >"$out"
+	refute grep -q $'\e\\[[0-9;]*m' "$out"
+	TERM=dumb on_terminal dump --range="$(region anon)" "$TARGET" >"$out"
+	refute grep -q $'\e\\[[0-9;]*m' "$out"
+	TERM=xterm-256color on_terminal dump --color=never --range="$(region anon)" "$TARGET" >"$out"
+	refute grep -q $'\e\\[[0-9;]*m' "$out"
+}
+
+@test "JSON of odd names is JSON for other readers too" {
+	requires tool:python3
+	target_start oddname "dir=$BATS_TEST_TMPDIR"
+	run_pgscan dump --json --by=vma "$TARGET"
+	python3 -m json.tool "$out" >/dev/null
+	run_pgscan dump --format=jsonl --by=vma "$TARGET"
+	while read -r line; do
+		python3 -c 'import json, sys; json.loads(sys.stdin.read())' <<<"$line"
+	done < <(tail -n 20 "$out")
+	iconv -f UTF-8 -t UTF-8 "$out" >/dev/null
+}
+
+@test "results go to stdout, all else to stderr" {
+	requires root
+	target_start --nobody anon pages=8 write=all
+	run_as_nobody dump --format=tsv --no-header --columns=start --range="$(region anon)" "$TARGET"
+	refute grep -qvE '^0x[0-9a-f]+$' "$out"
+	run_as_nobody dump -q --format=tsv --range="$(region anon)" "$TARGET"
+	[[ ! -s $err ]]
+}
+
+@test "the table's columns have room for what they hold: every row splits alike" {
+	target_start anon pages=200 write=0-99/3 huge=1
+	run_pgscan dump --columns=pid,start,end,pages,state,perms --no-header "$TARGET"
+	[[ $(awk 'NF { print NF }' "$out" | sort | uniq -c | sort -rn | awk 'NR == 1 { print $2 }') == 6 ]]
+}
