@@ -119,12 +119,12 @@ man: $(pages)
 
 # The packages come first, in a make of their own: this one has already asked pkg-config.
 demo:
-	@scripts/deps build
+	@scripts/deps build demo
 	@$(MAKE) --no-print-directory all
 	@scripts/demo
 
 check:
-	@scripts/deps build check guests
+	@scripts/deps build demo check guests
 	@$(MAKE) --no-print-directory all units
 	@scripts/check host unit guests
 
@@ -140,30 +140,30 @@ check-unit: units
 ##      check-debug     on a kernel with KASAN, lockdep and UBSAN, built the first time (10 minutes)
 ##      check-harness   guests broken on purpose: does the harness say so?
 check-guests check-matrix check-debug check-harness: all
-	@scripts/deps check guests
+	@scripts/deps demo check guests
 	@scripts/check $(@:check-%=%)
 
 ## make vm              a shell in a guest with the module and swap; GUEST=v2-6.12
 .PHONY: vm
 vm: all
-	@scripts/deps check guests
+	@scripts/deps demo check guests
 	@tests/vm/shell $(GUEST)
 
 ## make sanitize        the host tests on a build with AddressSanitizer and UBSan
 sanitize:
-	@scripts/deps build check
+	@scripts/deps build demo check
 	@$(MAKE) --no-print-directory O=$(O)/sanitize PGSCAN=$(abspath $(O))/sanitize/pgscan check-host \
 		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all'
 
 ## make valgrind        the host tests with pgscan under valgrind
 valgrind:
-	@scripts/deps build check lint
+	@scripts/deps build demo check lint
 	@$(MAKE) --no-print-directory all units
 	@PGSCAN=$(CURDIR)/scripts/valgrind PGSCAN_BINARY=$(PGSCAN) scripts/check host
 
 ## make lint            layout, layers, headers, shell scripts, static analysis
 lint:
-	@scripts/deps build check lint
+	@scripts/deps build demo check lint
 	@scripts/lint
 
 ## make bench           the speed figures, as ratios measured in one run
@@ -172,7 +172,7 @@ bench: all benches
 
 ## make deps            install what all of the above need
 deps:
-	@scripts/deps build check guests lint
+	@scripts/deps build demo check guests lint
 
 # ---- installation -----------------------------------------------------------------------------
 

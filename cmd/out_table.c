@@ -305,17 +305,28 @@ static int put_summary_value(struct out *o, const struct out_pair *pair)
 	return put_cell_text(o, pair->type, &pair->v);
 }
 
+/* People look for what there is: a count of nothing is left out here, while JSON has them all. The
+ * first stays, since the others are shares of it. */
+static bool pair_is_shown(const struct out *o, size_t i)
+{
+	const struct out_pair *pair = &o->summary[i];
+
+	return !i || pair->type != PGS_U64 || !pair->v.set || pair->v.u;
+}
+
 static int put_summary(struct out *o, bool complete)
 {
 	size_t width = complete ? 0 : strlen("complete");
 	int err = o->nr_summary ? out_put(o, "\n", 1) : 0;
 
 	for (size_t i = 0; i < o->nr_summary; i++)
-		if (strlen(o->summary[i].key) > width)
+		if (pair_is_shown(o, i) && strlen(o->summary[i].key) > width)
 			width = strlen(o->summary[i].key);
 	for (size_t i = 0; !err && i < o->nr_summary; i++) {
 		const struct out_pair *pair = &o->summary[i];
 
+		if (!pair_is_shown(o, i))
+			continue;
 		err = put_key(o, pair->key, width);
 		err = err ?: put_summary_value(o, pair);
 		err = err ?: out_put(o, "\n", 1);

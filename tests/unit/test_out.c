@@ -410,6 +410,7 @@ static void test_table(void **state)
 	out_row(r.o, null_row);
 	out_row(r.o, ROW(12345, ""));
 	out_summary(r.o, "pages", PGS_U64, pgs_u64(7));
+	out_summary(r.o, "a_count_of_nothing", PGS_U64, pgs_u64(0));
 	out_summary(r.o, "size_bytes", PGS_BYTES, pgs_u64(1536));
 	out_summary(r.o, "why", PGS_STR, pgs_str("no reason"));
 	out_summary(r.o, "visible", PGS_BOOL, pgs_bool(false));
