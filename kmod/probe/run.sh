@@ -30,7 +30,7 @@ missing=$($nm -u "$obj" | awk -v symvers="$symvers" '
 	!($2 in exported) { print $2 }')
 rm -f "$obj"
 if [ -n "$missing" ]; then
-	echo "no: not exported:" $missing >"$result"
+	echo "no: not exported: $(echo "$missing" | tr "\n" " ")" >"$result"
 else
 	echo yes >"$result"
 fi

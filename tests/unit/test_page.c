@@ -141,7 +141,7 @@ static void test_counts(void **state)
 	enum { N = 4096, ZERO = 7 };
 	struct pgs_swap_types types = types_6_12();
 	struct pgs_counts bulk = {0}, single = {0};
-	uint64_t words[N];
+	uint64_t words[N] = {0};
 	unsigned int seed = 1;
 
 	(void)state;

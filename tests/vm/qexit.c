@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define DEBUG_EXIT_PORT 0xf4
-#define BOOTED 16
+#define BOOTED		16
 
 int main(int argc, char **argv)
 {
