@@ -10,18 +10,53 @@
 #include "compat/xarray_compat.h"
 #include "internal.h"
 
-/* Entries that are looked at before the XArray is unlocked, with interrupts off all the time. */
-#define ENTRIES_LOCKED 512
+/* Pages that are looked at before the XArray is unlocked, with interrupts off all the time. */
+#define PAGES_LOCKED 512
 
-/* State, type and first slot of the pages from `index` on, which `entry` at `base` covers. */
+/* A walk over pages that lie on one side of the end of the object. */
+struct stretch {
+	struct pgscan_object_walk *walk;
+	pgoff_t first;
+	pgoff_t last;
+	pgoff_t next;	       /* the page to look at next */
+	struct pgscan_run run; /* the pages before it that were not added yet: maybe none */
+	void *follow;	       /* the entry of `next` if it lies in the slot after those */
+	bool slots_matter;     /* or else swapped pages are only counted */
+};
+
+/* Add what was found. False if there is no room. */
+static bool add_run(struct stretch *s)
+{
+	pgoff_t from = s->next - s->run.pages;
+
+	if (!s->run.pages)
+		return true;
+	s->run.start = s->walk->start + ((u64)(from - s->first) << PAGE_SHIFT);
+	s->run.flags = s->walk->flags;
+	if (!pgscan_runs_add(s->walk->runs, &s->run))
+		return false;
+	s->run.pages = 0;
+	return true;
+}
+
+static bool add_hole(struct stretch *s, pgoff_t end)
+{
+	if (s->walk->holes) {
+		s->run = (struct pgscan_run){.state = PGSCAN_RUN_NONE, .pages = end - s->next};
+		s->follow = NULL;
+	}
+	s->next = end;
+	return add_run(s);
+}
+
+/* The state, type and first slot of the page `index` and those after it in the same entry. */
 static void describe_entry(void *entry, pgoff_t base, pgoff_t index, struct pgscan_run *run)
 {
 	swp_entry_t swap;
 
-	if (!xa_is_value(entry)) {
-		run->state = PGSCAN_RUN_CACHED;
+	*run = (struct pgscan_run){.state = PGSCAN_RUN_CACHED};
+	if (!xa_is_value(entry))
 		return;
-	}
 
 	swap = radix_to_swp_entry(entry);
 	if (swp_type(swap) >= MAX_SWAPFILES) {
@@ -37,69 +72,125 @@ static void describe_entry(void *entry, pgoff_t base, pgoff_t index, struct pgsc
 	run->slot = swp_offset(swap) + (index - base);
 }
 
-/* The pages `from` to `to`, of which `run` already says the state. False: no room. */
-static bool add_run(struct pgscan_object_walk *walk, pgoff_t first, struct pgscan_run *run,
-		    pgoff_t from, pgoff_t to)
+static void *entry_after(const struct pgscan_run *run)
 {
-	run->start = walk->start + ((u64)(from - first) << PAGE_SHIFT);
-	run->pages = (u64)to - from + 1;
-	run->flags = walk->flags;
-	return pgscan_runs_add(walk->runs, run);
+	if (run->state != PGSCAN_RUN_SWAPPED)
+		return NULL;
+	return swp_to_radix_entry(swp_entry(run->swap_type, run->slot + run->pages));
 }
 
-static bool add_hole(struct pgscan_object_walk *walk, pgoff_t first, pgoff_t from, pgoff_t to)
+/* Any entry. The pages that it covers may begin before `next` and end after `last`. */
+static bool start_run(struct stretch *s, struct xa_state *xas, void *entry)
 {
-	struct pgscan_run run = {.state = PGSCAN_RUN_NONE};
+	unsigned long covers = 1UL << xas_get_order(xas);
+	pgoff_t base = round_down(xas->xa_index, covers);
+	pgoff_t from = max(base, s->next);
+	pgoff_t to = min(base + covers - 1, s->last);
 
-	return !walk->holes || add_run(walk, first, &run, from, to);
+	if (!add_run(s))
+		return false;
+	if (from > s->next && !add_hole(s, from))
+		return false;
+	describe_entry(entry, base, from, &s->run);
+	s->run.pages = to - from + 1;
+	s->next = to + 1;
+	s->follow = entry_after(&s->run);
+	return true;
+}
+
+static bool is_folio(void *entry)
+{
+	return entry && !xa_is_value(entry) && !xa_is_internal(entry);
+}
+
+static bool is_slot(void *entry)
+{
+	return xa_is_value(entry) && swp_type(radix_to_swp_entry(entry)) < MAX_SWAPFILES;
+}
+
+/* May the page of this entry join the run? `follow` is the entry that lies in the next slot. */
+static bool joins_run(const struct stretch *s, void *entry, void *follow)
+{
+	switch (s->run.state) {
+	case PGSCAN_RUN_CACHED:
+		return is_folio(entry);
+	case PGSCAN_RUN_SWAPPED:
+		return s->slots_matter ? entry == follow : is_slot(entry);
+	default:
+		return false;
+	}
 }
 
 /*
- * A stretch that lies on one side of the end of the object. Returns where to go on.
- *
- * The lock of the XArray, and not RCU: shmem_split_large_entry() first splits a large entry, so
- * that all parts hold the slot of the first page, and then corrects them one by one under the
- * lock (12885cbe88dd, "mm: shmem: split large entry if the swapin folio is not large", v6.12).
+ * More pages of the same kind in the same node of the XArray: the usual case, and the loop where
+ * the time goes. xas_next_entry() and xas_get_order() for each of them would cost five times as
+ * much as to compare neighbouring slots.
+ */
+static void extend_run(struct stretch *s, struct xa_state *xas)
+{
+	const struct xa_node *node = xas->xa_node;
+	unsigned int first = s->next & XA_CHUNK_MASK, offset = first, end;
+	void *entry = NULL, *follow = s->follow;
+
+	if (!node || node->shift || !first)
+		return;
+
+	end = min(s->last - s->next + first + 1, XA_CHUNK_SIZE);
+	for (; offset < end; offset++) {
+		entry = xa_entry_locked(xas->xa, node, offset);
+		if (!joins_run(s, entry, follow))
+			break;
+		follow = xa_mk_value(xa_to_value(follow) + 1);
+	}
+	/* An entry with a sibling after it covers more pages than one: start_run() sees to it. */
+	if (offset > first && offset < end && xa_is_sibling(entry))
+		offset--;
+	if (offset == first)
+		return;
+	s->run.pages += offset - first;
+	s->next += offset - first;
+	s->follow = entry_after(&s->run);
+	xas_set(xas, s->next);
+}
+
+/*
+ * Returns where to go on. The lock of the XArray, and not RCU: shmem_split_large_entry() first
+ * splits a large entry, so that all parts hold the slot of the first page, and then corrects them
+ * one by one under the lock (12885cbe88dd, "mm: shmem: split large entry if the swapin folio is
+ * not large", v6.12).
  */
 static pgoff_t walk_stretch(struct pgscan_object_walk *walk, pgoff_t first, pgoff_t last)
 {
+	struct stretch s = {.walk = walk, .first = first, .last = last, .next = first};
 	XA_STATE(xas, &walk->mapping->i_pages, first);
-	unsigned int locked = 0;
-	pgoff_t next = first;
+	pgoff_t locked = first; /* pages before it were in an earlier hold of the lock */
 	void *entry;
 
 	xas_lock_irq(&xas);
 	xas_for_each(&xas, entry, last)
 	{
-		unsigned long covers = 1UL << xas_get_order(&xas);
-		pgoff_t base = round_down(xas.xa_index, covers);
-		pgoff_t from = max(base, next);
-		pgoff_t to = min(base + covers - 1, last);
-		struct pgscan_run run = {};
+		pgoff_t before = s.next;
 
-		if (from > next && !add_hole(walk, first, next, from - 1))
+		if (!start_run(&s, &xas, entry))
 			goto out;
-		next = from;
-		describe_entry(entry, base, from, &run);
-		if (!add_run(walk, first, &run, from, to))
-			goto out;
-		next = to + 1;
+		extend_run(&s, &xas);
 
-		if (--walk->work <= 0)
-			goto out;
-		if (++locked == ENTRIES_LOCKED) {
-			locked = 0;
+		walk->work -= s.next - before;
+		if (walk->work <= 0)
+			break;
+		if (s.next - locked >= PAGES_LOCKED) {
+			locked = s.next;
 			xas_pause(&xas);
 			xas_unlock_irq(&xas);
 			cond_resched();
 			xas_lock_irq(&xas);
 		}
 	}
-	if (next > last || add_hole(walk, first, next, last))
-		next = last + 1;
+	if (add_run(&s) && !entry && s.next <= last)
+		add_hole(&s, last + 1);
 out:
 	xas_unlock_irq(&xas);
-	return next;
+	return s.next - s.run.pages;
 }
 
 pgoff_t pgscan_object_walk(struct pgscan_object_walk *walk, pgoff_t first, pgoff_t last)

@@ -23,6 +23,8 @@ struct shmem_walk {
 	DECLARE_BITMAP(mapped, PTRS_PER_PTE);
 };
 
+#define PEEK_AHEAD (4 * PMD_SIZE)
+
 /* What the page table has for a range of addresses. */
 enum peek {
 	PEEK_NONE,  /* nothing */
@@ -173,31 +175,41 @@ static unsigned long add_mixed(struct shmem_walk *walk, struct vm_area_struct *v
 	return end;
 }
 
-/* A part of one shmem mapping, until the work of the batch is done. */
+/*
+ * A part of one shmem mapping, until the work of the batch is done. A few page tables without
+ * entries are put together before the object is asked; not more, because what was looked at in
+ * vain, when there is no room for the runs, has to be looked at again.
+ */
 static unsigned long walk_vma(struct shmem_walk *walk, struct vm_area_struct *vma,
 			      unsigned long addr, unsigned long end)
 {
+	unsigned long empty = addr; /* from here to addr there are no entries */
+
 	while (addr < end && walk->work > 0) {
 		unsigned long stop = end, next;
+		enum peek peeked = peek(walk->mm, addr, &stop, walk->mapped);
 
-		switch (peek(walk->mm, addr, &stop, walk->mapped)) {
-		case PEEK_NONE:
-			next = add_unmapped(walk, vma, addr, stop);
-			break;
-		case PEEK_ALL:
-			next = add_mapped(walk, vma, addr, stop);
-			break;
-		default:
-			next = add_mixed(walk, vma, addr, stop);
-			break;
-		}
 		/* A page table costs as much as some dozens of entries of an object. */
 		walk->work -= 64;
-		addr = next;
-		if (next != stop)
-			break;
+		if (peeked == PEEK_NONE) {
+			addr = stop;
+			if (addr - empty < PEEK_AHEAD)
+				continue;
+		}
+		if (empty < addr) {
+			next = add_unmapped(walk, vma, empty, addr);
+			if (next != addr)
+				return next;
+		}
+		if (peeked == PEEK_ALL)
+			addr = add_mapped(walk, vma, addr, stop);
+		else if (peeked == PEEK_MIXED)
+			addr = add_mixed(walk, vma, addr, stop);
+		if (addr != stop)
+			return addr;
+		empty = addr;
 	}
-	return addr;
+	return empty < addr ? add_unmapped(walk, vma, empty, addr) : addr;
 }
 
 /* One hold of mmap_lock. Returns the address to go on from. */

@@ -64,7 +64,8 @@ struct test {
 	void (*run)(void);
 };
 
-extern const struct test arg_tests[], shmem_tests[], object_tests[], zone_tests[], scan_tests[];
+extern const struct test arg_tests[], shmem_tests[], object_tests[], zone_tests[], cost_tests[],
+	scan_tests[];
 
 int open_pagemap(int pid);
 uint64_t pagemap_word(int fd, const void *addr);
