@@ -259,17 +259,20 @@ load lib/dump
 	jq_is '[.rows[].soft_dirty] | unique' '[null]'
 }
 
-@test "a reader stalls the target for less than 50 ms" {
+@test "a reader does not hold the target up: an attempt with no wait over 30 ms" {
 	requires plain
 	local i
 
+	# Other load on the machine makes waits too, so it is the best of some attempts that counts;
+	# a reader that holds mmap_lock for the whole mapping makes one in each.
 	target_start stall pages=200000
-	target_cmd reset
-	for ((i = 0; i < 5; i++)); do
+	for ((i = 0; i < 20; i++)); do
+		target_cmd reset
 		run_pgscan dump --by=vma --json "$TARGET"
+		target_cmd worst
+		((ANSWER >= 30000000)) || return 0
 	done
-	target_cmd worst
-	((ANSWER < 50000000)) || fail "$ANSWER ns"
+	fail "$ANSWER ns in the last attempt"
 }
 
 @test "mappings whose pages pagemap does not show: both engines say the same" {
