@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# check, on kernels of which it is known what they have: Debian's, whose soft-dirty, kcore and module
+# are there, and whose PAGEMAP_SCAN came with 6.7.
+
+# Variables of the libraries, which shellcheck does not see come
+# shellcheck disable=SC2154
+
+load ../lib
+
+# state NAME VALUE
+state() {
+	jq_is "[.rows[] | select(.feature == \"$1\") | .state]" "[\"$2\"]"
+}
+
+# field NAME KEY VALUE
+field() {
+	jq_is "[.rows[] | select(.feature == \"$1\") | .$2]" "[$3]"
+}
+
+has_pagemap_scan() {
+	[[ $(printf '%s\n' 6.7 "$(uname -r)" | sort -V | head -n 1) == 6.7 ]]
+}
+
+@test "check: soft-dirty works, by the write test" {
+	run_pgscan check --json
+	state soft_dirty yes
+	jq_is .summary.error 0
+}
+
+@test "check: the write test clears nobody else's bits" {
+	target_start anon pages=16 write=all
+	"$BUILD/tools/pmref" -s "$TARGET" "${ADDR[anon]}" 16 >"$BATS_TEST_TMPDIR/before"
+	# A new mapping is soft-dirty as a whole: the seventh field.
+	(($(awk '$7 == 1' "$BATS_TEST_TMPDIR/before" | wc -l) == 16))
+	run_pgscan check soft_dirty
+	"$BUILD/tools/pmref" -s "$TARGET" "${ADDR[anon]}" 16 | diff - "$BATS_TEST_TMPDIR/before"
+}
+
+@test "check: PAGEMAP_SCAN and its categories, by the kernel's answers" {
+	run_pgscan check --json
+	if has_pagemap_scan; then
+		state pagemap_scan yes
+		state scan_written yes
+		state scan_soft_dirty yes
+		state uffd_wp_async yes
+		state uffd_wp_unpopulated yes
+	else
+		state pagemap_scan no
+		field pagemap_scan error '"ENOTTY"'
+		state scan_written no
+		state procmap_query no
+		field procmap_query error '"ENOTTY"'
+		state uffd_wp_async no
+		field uffd_wp_async error '"EINVAL"'
+		state uffd_wp yes
+		state uffd_wp_unpopulated no
+	fi
+}
+
+@test "check: the memory controller is of the version that was mounted" {
+	run_pgscan check --json
+	state "memcg_$PG_CG" yes
+	state "memcg_v$((3 - ${PG_CG#v}))" no
+}
+
+@test "check: kernel memory needs CAP_SYS_RAWIO, and says so" {
+	run_pgscan check kcore
+	setpriv --bounding-set=-sys_rawio "$PGSCAN" check --json >"$out"
+	field kcore state '"not permitted"'
+	field kcore capability '"CAP_SYS_RAWIO"'
+}
+
+@test "check: the module answers root, and is not for everybody" {
+	requires module
+	run_pgscan check --kmod=require --json
+	state module yes
+	jq_is .module true
+	run_as_nobody 5 check module
+	[[ $stderr == *"module is not permitted: needs CAP_SYS_ADMIN"* ]]
+	run_pgscan check --kmod=off --json
+	state module no
+	jq_is .module false
+}
+
+@test "check: swap areas are counted as they come and go" {
+	run_pgscan check --json swap || run_pgscan 4 check --json swap
+	state swap no
+	swap_zram 64M
+	swap_disk 0
+	run_pgscan check --json swap zram
+	state swap yes
+	jq_true '.rows[0].detail | startswith("2 areas, ")'
+	swapoff "$swap_device"
+	run_pgscan check --json swap
+	jq_true '.rows[0].detail | startswith("1 area, ")'
+}
+
+@test "check: page reporting is on where the balloon has it" {
+	run_pgscan check --json
+	if grep -q 0x0005 /sys/bus/virtio/devices/*/device; then
+		modprobe virtio_balloon
+		run_pgscan check --json
+		state balloon yes
+		state balloon_reporting yes
+	else
+		state balloon no
+		state balloon_reporting no
+		field balloon_reporting detail '"no balloon device"'
+	fi
+}
