@@ -5,6 +5,7 @@
  * each page that is present, with a system call a page, as a reader does that knows no runs.
  */
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,20 +26,23 @@ static int open_or_die(const char *path)
 	return fd;
 }
 
-static void read_flags(int fd, const uint64_t *words, size_t count)
+#define FILES 3
+
+static void read_flags(const int fds[FILES], const uint64_t *words, size_t count)
 {
-	uint64_t flags;
+	uint64_t word;
 
 	for (size_t i = 0; i < count; i++)
-		if (words[i] & PRESENT &&
-		    pread(fd, &flags, 8, (off_t)((words[i] & FRAME) * 8)) != 8)
-			exit(1);
+		for (int f = 0; f < FILES && words[i] & PRESENT; f++)
+			if (pread(fds[f], &word, 8, (off_t)((words[i] & FRAME) * 8)) != 8)
+				exit(1);
 }
 
 int main(int argc, char **argv)
 {
 	uint64_t first, pages, batch;
-	int pagemap, kpageflags = -1;
+	int pagemap, fds[FILES];
+	bool flags;
 	uint64_t *words;
 	char path[64];
 
@@ -48,8 +52,12 @@ int main(int argc, char **argv)
 	}
 	snprintf(path, sizeof(path), "/proc/%s/pagemap", argv[1]);
 	pagemap = open_or_die(path);
-	if (argc > 5 && !strcmp(argv[5], "flags"))
-		kpageflags = open_or_die("/proc/kpageflags");
+	flags = argc > 5 && !strcmp(argv[5], "flags");
+	if (flags) {
+		fds[0] = open_or_die("/proc/kpageflags");
+		fds[1] = open_or_die("/proc/kpagecount");
+		fds[2] = open_or_die("/proc/kpagecgroup");
+	}
 	first = strtoull(argv[2], NULL, 0) / (uint64_t)sysconf(_SC_PAGESIZE);
 	pages = strtoull(argv[3], NULL, 0);
 	batch = strtoull(argv[4], NULL, 0);
@@ -62,8 +70,8 @@ int main(int argc, char **argv)
 			fprintf(stderr, "pread: short read\n");
 			return 1;
 		}
-		if (kpageflags >= 0)
-			read_flags(kpageflags, words, (size_t)got / 8);
+		if (flags)
+			read_flags(fds, words, (size_t)got / 8);
 		first += (uint64_t)got / 8;
 		pages -= (uint64_t)got / 8;
 	}
