@@ -12,18 +12,21 @@ struct pgs_range {
 
 /* All parsers return 0, -EINVAL (not a number of that form) or -ERANGE; *ret untouched then. */
 
-/* pgs_parse_u64 - decimal, or hex with 0x. No sign, no blanks. */
+/* pgs_parse_u64 - decimal, or hex with 0x. No sign, no blanks, and no decimal with a leading zero:
+ * that is octal to some, and hex in what is copied from /proc/PID/maps. */
 int pgs_parse_u64(const char *s, uint64_t *ret_value) __attribute__((nonnull, warn_unused_result));
 
 /* pgs_parse_size - bytes: a u64, or a decimal (may have a fraction: 1.5G) with K M G T P E
- * (powers of 1024; "KiB" and "kB" forms are accepted alike, as in util-linux' strtosize). */
+ * (powers of 1024; "KiB" and "kB" mean the same here). Whole bytes, rounded down; hex takes no
+ * unit. */
 int pgs_parse_size(const char *s, uint64_t *ret_bytes) __attribute__((nonnull, warn_unused_result));
 
 /* pgs_parse_seconds - decimal seconds with a fraction, > 0; in nanoseconds. */
 int pgs_parse_seconds(const char *s, uint64_t *ret_ns) __attribute__((nonnull, warn_unused_result));
 
 /* pgs_parse_range - START-END or START+LENGTH; each a size. END > START, else -EINVAL. Rounded
- * out to multiples of @align (a power of two; 1 for none). */
+ * out to multiples of @align (a power of two; 1 for none); the last unit of the address space,
+ * which has no end in 64 bits, is left out. */
 int pgs_parse_range(const char *s, uint64_t align, struct pgs_range *ret_range)
 	__attribute__((nonnull, warn_unused_result));
 

@@ -13,8 +13,8 @@
 
 #ifndef PAGEMAP_SCAN
 
-/* Never with vec_len 0 and PM_SCAN_WP_MATCHING: kernels before 6.18 oops on a THP then
- * ("fs/proc/task_mmu: check p->vec_buf for NULL"). */
+/* Never with vec_len 0 and PM_SCAN_WP_MATCHING: kernels from 6.7 on oops on a THP then, until
+ * "fs/proc/task_mmu: check p->vec_buf for NULL" (6.17 and stable). */
 struct pm_scan_arg {
 	__u64 size; /* of this struct */
 	__u64 flags;
