@@ -310,21 +310,10 @@ static int print_features(struct out *o, struct pgs_kfeat *kfeat, const struct c
 	return r ?: summarise(o, count);
 }
 
-/* Another tree's kernel is the one that it names, or unknown: never the running one. */
-static char *other_release(struct pgs_ctx *ctx)
-{
-	char *release = NULL;
-
-	if (pgs_read_file(ctx, 0, &release, "proc/sys/kernel/osrelease") <= 0)
-		return strdup("unknown");
-	release[strcspn(release, "\n")] = '\0';
-	return release;
-}
-
 static int print_document(struct pgs_ctx *ctx, struct pgs_kfeat *kfeat,
 			  const struct check_opts *opts)
 {
-	_cleanup_free_ char *release = ctx->live ? NULL : other_release(ctx);
+	_cleanup_free_ char *release = target_release(ctx);
 	struct out_head head = {
 		.command = cmd_check.name,
 		.kernel = release,

@@ -143,15 +143,6 @@ static const struct argp argp = {
 	.children = children,
 };
 
-void dump_failed(struct dump *d, pid_t pid, const char *what, int err)
-{
-	progress_clear();
-	msg_error("%s", what);
-	out_error(d->out, pid, what, err);
-	if (!d->failure)
-		d->failure = msg_exit_status(err);
-}
-
 static int parse_where(struct dump *d)
 {
 	_cleanup_free_ char *bad = NULL;
@@ -183,7 +174,7 @@ static const struct pgs_col *choose_table(const struct dump_opts *o, struct pgs_
 }
 
 /* Open what is asked before anything is printed, so that a refusal prints nothing else. */
-static int prepare(struct dump *d, struct pgs_kmod **kmod, char **kernel)
+static int prepare(struct dump *d, struct pgs_kmod **kmod)
 {
 	int r = target_kmod(d->ctx, &d->opts->target, kmod);
 
@@ -193,8 +184,6 @@ static int prepare(struct dump *d, struct pgs_kmod **kmod, char **kernel)
 		msg_error("--kcore=require: this version does not read kernel memory");
 		return PGS_EXIT_UNSUPPORTED;
 	}
-	if (!d->ctx->live && pgs_read_file(d->ctx, 0, kernel, "proc/sys/kernel/osrelease") > 0)
-		(*kernel)[strcspn(*kernel, "\n")] = '\0';
 	r = pgs_scan_env_init(d->ctx, *kmod, &d->env);
 	if (!r)
 		r = pgs_swap_areas_read(d->ctx, &d->swaps);
@@ -238,9 +227,9 @@ static int run_dump(struct dump *d)
 	int r = target_ctx(&d->opts->target, &d->ctx);
 
 	if (!r)
-		r = prepare(d, &kmod, &kernel);
+		r = prepare(d, &kmod);
 	if (!r) {
-		head.kernel = kernel;
+		head.kernel = kernel = target_release(d->ctx);
 		head.page_size = d->ctx->page_size;
 		head.module = kmod;
 		r = print_dump(d, &head);

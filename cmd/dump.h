@@ -89,10 +89,13 @@ int dump_emit_pages(struct dump *d, pid_t pid, const struct pgs_vma *vma,
 int dump_emit_vma(struct dump *d, pid_t pid, const struct pgs_vma *vma,
 		  const struct pgs_range *part, const struct pgs_tally *tally);
 int dump_summary(struct dump *d);
+/* dump_failed - a target failed with @err: a message, an entry in "errors", the exit status. */
+void dump_failed(struct dump *d, pid_t pid, const char *what, int err);
 /* dump_wants_frames - whether a column, a filter or the view needs kpageflags. */
 bool dump_wants_frames(const struct dump *d);
 
-/* ---- dump_frames.c: the frames behind pages, and --pfn --------------------------------------- */
+/* ---- dump_frames.c: the frames behind pages ---------------------------------------------------
+ */
 
 int dump_frames_open(struct dump *d);
 void dump_frames_close(struct dump *d);
@@ -102,15 +105,19 @@ int dump_frames_load(struct dump *d, struct pgs_scan *scan, struct pgs_piece *pi
 /* dump_frames_cut - how many of the @count pages from @index on share their frames' attributes;
  * fills them into @run. */
 uint64_t dump_frames_cut(struct dump *d, uint64_t index, uint64_t count, struct dump_run *run);
+/* dump_frames_room - make the arrays hold @count elements; what they held is gone. 0 or -ENOMEM. */
+int dump_frames_room(struct dump_frames *f, size_t count);
+/* dump_frames_same - whether what was read of elements @a and @b is alike. */
+bool dump_frames_same(const struct dump_frames *f, uint64_t a, uint64_t b);
+/* dump_frames_same_zone - how many of @count consecutive frames from @pfn on lie in one zone. */
+uint64_t dump_frames_same_zone(const struct dump_frames *f, uint64_t pfn, uint64_t count);
+/* The histogram of --by=flags. 0 or -errno. */
 int dump_hist_add(struct dump *d, uint64_t flags, uint64_t pages);
 int dump_hist_emit(struct dump *d);
-int dump_physical(struct dump *d); /* --pfn; an exit status */
 
-/* ---- dump_process.c, dump_file.c, dump_decode.c: an exit status each ------------------------- */
+/* ---- dump_process.c, dump_pfn.c, dump_file.c, dump_decode.c: an exit status each ------------- */
 
 int dump_processes(struct dump *d);
+int dump_physical(struct dump *d);
 int dump_file(struct dump *d);
 int dump_decode(struct dump *d);
-
-/* dump_failed - a target failed with @err: a message, an entry in "errors", the exit status. */
-void dump_failed(struct dump *d, pid_t pid, const char *what, int err);

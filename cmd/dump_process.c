@@ -255,8 +255,7 @@ static bool is_words(const struct dump *d)
 	return fmt == PGS_FMT_HEX || fmt == PGS_FMT_RAW;
 }
 
-/* ---- processes
- * ------------------------------------------------------------------------------------ */
+/* ---- processes ------------------------------------------------------------------------------- */
 
 static int walk_process(struct walk *w)
 {

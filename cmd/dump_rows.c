@@ -294,3 +294,12 @@ int dump_summary(struct dump *d)
 				c->state[PGS_PRESENT] ? pgs_bool(!c->hidden) : PGS_NULL);
 	return r;
 }
+
+void dump_failed(struct dump *d, pid_t pid, const char *what, int err)
+{
+	progress_clear();
+	msg_error("%s", what);
+	out_error(d->out, pid, what, err);
+	if (!d->failure)
+		d->failure = msg_exit_status(err);
+}

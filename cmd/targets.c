@@ -4,6 +4,7 @@
 #include "../src/cgroup.h"
 #include "../src/cleanup.h"
 #include "../src/procfs.h"
+#include "../src/procfs.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -140,4 +141,16 @@ int target_kmod(struct pgs_ctx *ctx, const struct opt_target *opt, struct pgs_km
 	}
 	msg_error("--kmod=require: %s", pgs_ctx_error(ctx));
 	return r == -EACCES || r == -EPERM ? PGS_EXIT_PERMISSION : PGS_EXIT_UNSUPPORTED;
+}
+
+char *target_release(struct pgs_ctx *ctx)
+{
+	char *release = NULL;
+
+	if (ctx->live)
+		return NULL;
+	if (pgs_read_file(ctx, 0, &release, "proc/sys/kernel/osrelease") <= 0)
+		return strdup("unknown");
+	release[strcspn(release, "\n")] = '\0';
+	return release;
 }

@@ -31,3 +31,7 @@ bool target_matches(const struct pgs_vma *vma, void *arg);
  */
 int target_ctx(const struct opt_target *opt, struct pgs_ctx **ret_ctx);
 int target_kmod(struct pgs_ctx *ctx, const struct opt_target *opt, struct pgs_kmod **ret_kmod);
+
+/* target_release - the kernel that out_head names: NULL for the running one, else what the tree
+ * says, or "unknown". The caller frees it. */
+char *target_release(struct pgs_ctx *ctx);

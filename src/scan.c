@@ -53,8 +53,7 @@ void pgs_scan_env_fini(struct pgs_scan_env *env)
 	env->kmod = NULL;
 }
 
-/* ---- open and close
- * ------------------------------------------------------------------------------ */
+/* ---- open and close -------------------------------------------------------------------------- */
 
 int pgs_scan_open(struct pgs_scan_env *env, pid_t pid, const struct pgs_scan_opts *opts,
 		  struct pgs_scan **ret_scan)
@@ -100,8 +99,7 @@ struct pgs_pagemap *pgs_scan_pagemap(struct pgs_scan *scan)
 	return scan->pm;
 }
 
-/* ---- mappings
- * ------------------------------------------------------------------------------------ */
+/* ---- mappings -------------------------------------------------------------------------------- */
 
 /* The next part of the mapping that a range covers: true, or false when there is none left. */
 static bool next_part(struct pgs_scan *scan, struct pgs_range *ret_part)
@@ -200,8 +198,7 @@ int pgs_scan_next_vma(struct pgs_scan *scan, struct pgs_vma *ret_vma, struct pgs
 	return r ? r : 1;
 }
 
-/* ---- pieces
- * -------------------------------------------------------------------------------------- */
+/* ---- pieces ---------------------------------------------------------------------------------- */
 
 static uint64_t pages_to(const struct pgs_scan *scan, uint64_t addr, uint64_t end)
 {
@@ -412,8 +409,7 @@ int pgs_scan_next(struct pgs_scan *scan, struct pgs_piece *ret_piece)
 		       : unscanned_piece(scan, n, ret_piece);
 }
 
-/* ---- reading a piece
- * ----------------------------------------------------------------------------- */
+/* ---- reading a piece ------------------------------------------------------------------------- */
 
 void pgs_piece_page(const struct pgs_piece *piece, uint64_t index, const struct pgs_scan_env *env,
 		    struct pgs_page *ret_page)

@@ -67,8 +67,7 @@ int pgs_shmem_next(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_t 
 /* pgs_shmem_reason - why the last UNKNOWN run is unknown; never NULL. */
 const char *pgs_shmem_reason(const struct pgs_shmem *shmem) __attribute__((nonnull));
 
-/* ---- the pages of one file, without a process
- * ---------------------------------------------------- */
+/* ---- the pages of one file, without a process ------------------------------------------------ */
 
 /* In the terms of a file: where it is on the way between its file system, memory and swap. */
 struct pgs_residency;
