@@ -79,6 +79,17 @@ static int gather(struct dump_frames *f, size_t count)
 }
 
 /*
+ * A frame that left the page and came back meanwhile betrays itself: flags and count were read
+ * while it was mapped nowhere. Pages without a struct page (the zero page, a driver's) have neither
+ * bit and always count 0.
+ */
+static bool was_unmapped(const struct dump_frames *f, uint64_t i)
+{
+	return f->words[i] & (PGS_PM_FILE | PGS_PM_EXCLUSIVE) && f->pfns[i] != PGS_NO_FRAME &&
+	       pgs_kpage_has(f->kpage, PGS_KPAGECOUNT) && !f->word[PGS_KPAGECOUNT][i];
+}
+
+/*
  * Read pagemap again: a page still in its frame was told truly. One that moved is taken at its new
  * frame for the next try. Returns how many moved, or -errno.
  */
@@ -93,7 +104,7 @@ static ssize_t recheck(struct dump *d, struct pgs_scan *scan, const struct pgs_p
 	for (uint64_t i = 0; i < piece->pages; i++) {
 		uint64_t now = i < (uint64_t)n ? frame_of(f->again[i]) : PGS_NO_FRAME;
 
-		f->racy[i] = now != f->pfns[i];
+		f->racy[i] = now != f->pfns[i] || was_unmapped(f, i);
 		moved += f->racy[i];
 		if (f->racy[i] && now != PGS_NO_FRAME && f->pfns[i] != PGS_NO_FRAME) {
 			f->words[i] = f->again[i];
@@ -105,8 +116,8 @@ static ssize_t recheck(struct dump *d, struct pgs_scan *scan, const struct pgs_p
 
 /*
  * A frame can be given to somebody else between the read of pagemap and that of kpageflags. The
- * page map is read again afterwards: a page still in the same frame had it all along, but for one
- * that left and came back, which no reader can see. What does not settle is marked.
+ * page map is read again afterwards: a page still in the same frame had it all along, unless it
+ * left and came back (was_unmapped()). What does not settle is marked.
  */
 int dump_frames_load(struct dump *d, struct pgs_scan *scan, struct pgs_piece *piece)
 {

@@ -76,15 +76,18 @@ void pgs_marks_free(struct pgs_marks *marks)
 /* Room for @count regions more: they are written behind the last one, then marks->nr grows. */
 static int make_room(struct pgs_marks *marks, size_t count)
 {
+	size_t room = marks->room * 2 + count;
 	struct pgs_region *more;
 
 	if (marks->nr + count <= marks->room)
 		return 0;
-	more = reallocarray(marks->regions, marks->room * 2 + count, sizeof(*more));
+	more = reallocarray(marks->regions, room, sizeof(*more));
 	if (!more)
 		return -ENOMEM;
+	/* valgrind does not know that the ioctl writes them. */
+	memset(more + marks->room, 0, (room - marks->room) * sizeof(*more));
 	marks->regions = more;
-	marks->room = marks->room * 2 + count;
+	marks->room = room;
 	return 0;
 }
 
