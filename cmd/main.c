@@ -20,6 +20,7 @@ const char *argp_program_version = PROGRAM " " PGSCAN_VERSION;
 static const struct pgs_cmd *const commands[] = {
 	&cmd_check,
 	&cmd_dump,
+	&cmd_wp,
 	NULL,
 };
 

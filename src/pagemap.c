@@ -132,34 +132,65 @@ static ssize_t scan_once(struct pgs_pagemap *pm, struct pm_scan_arg *arg)
 	return n < 0 ? -errno : n;
 }
 
-ssize_t pgs_pagemap_scan(struct pgs_pagemap *pm, uint64_t start, uint64_t end, uint64_t any,
-			 struct pgs_region *regions, size_t room, uint64_t *ret_walk_end)
+/* @arg has its flags and masks. */
+static ssize_t scan_range(struct pgs_pagemap *pm, struct pm_scan_arg *arg, uint64_t start,
+			  uint64_t end, struct pgs_region *regions, size_t room,
+			  uint64_t *ret_walk_end)
 {
-	struct pm_scan_arg arg = {
-		.size = sizeof(arg),
-		.start = start,
-		.end = end,
-		.vec = (uintptr_t)regions,
-		.vec_len = room,
-		.category_anyof_mask = any,
-		.return_mask = any,
-	};
 	ssize_t n;
 
 	_Static_assert(sizeof(struct pgs_region) == sizeof(struct page_region),
 		       "a region is the kernel's");
 	if (pm->scan == SCAN_NO)
 		return -ENOTTY;
-	n = scan_once(pm, &arg);
+	arg->size = sizeof(*arg);
+	arg->start = start;
+	arg->end = end;
+	arg->vec = (uintptr_t)regions;
+	arg->vec_len = room;
+	n = scan_once(pm, arg);
 	if (n == -ENOTTY)
 		pm->scan = SCAN_NO;
 	if (n == -ESRCH)
 		return vanished(pm);
 	if (n >= 0) {
 		pm->scan = SCAN_YES;
-		*ret_walk_end = arg.walk_end;
+		*ret_walk_end = arg->walk_end;
 	}
 	return n;
+}
+
+ssize_t pgs_pagemap_scan(struct pgs_pagemap *pm, uint64_t start, uint64_t end, uint64_t any,
+			 struct pgs_region *regions, size_t room, uint64_t *ret_walk_end)
+{
+	struct pm_scan_arg arg = {.category_anyof_mask = any, .return_mask = any};
+
+	return scan_range(pm, &arg, start, end, regions, room, ret_walk_end);
+}
+
+ssize_t pgs_pagemap_populated(struct pgs_pagemap *pm, uint64_t start, uint64_t end,
+			      struct pgs_region *regions, size_t room, uint64_t *ret_walk_end)
+{
+	struct pm_scan_arg arg = {
+		.category_anyof_mask = PAGE_IS_PRESENT | PAGE_IS_SWAPPED,
+		.return_mask = PGS_SCAN_KINDS,
+	};
+
+	return scan_range(pm, &arg, start, end, regions, room, ret_walk_end);
+}
+
+/* This form of the masks is the one that all kernels answer alike for empty entries: it has a loop
+ * of its own in pagemap_scan_pmd_entry(). */
+ssize_t pgs_pagemap_written(struct pgs_pagemap *pm, uint64_t start, uint64_t end,
+			    struct pgs_region *regions, size_t room, uint64_t *ret_walk_end)
+{
+	struct pm_scan_arg arg = {
+		.flags = PM_SCAN_WP_MATCHING | PM_SCAN_CHECK_WPASYNC,
+		.category_mask = PAGE_IS_WRITTEN,
+		.return_mask = PAGE_IS_WRITTEN,
+	};
+
+	return scan_range(pm, &arg, start, end, regions, room, ret_walk_end);
 }
 
 bool pgs_pagemap_can_scan(struct pgs_pagemap *pm)

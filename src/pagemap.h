@@ -6,6 +6,7 @@
 #pragma once
 
 #include "page.h"
+#include "uapi/pagemap_scan.h"
 
 #include <sys/types.h>
 
@@ -62,6 +63,25 @@ struct pgs_region {
  */
 ssize_t pgs_pagemap_scan(struct pgs_pagemap *pm, uint64_t start, uint64_t end, uint64_t any,
 			 struct pgs_region *regions, size_t room, uint64_t *ret_walk_end)
+	__attribute__((nonnull, warn_unused_result));
+
+/*
+ * pgs_pagemap_populated - the same for pages that are present or in swap, with all the categories
+ * of PGS_SCAN_KINDS they have: as far as they tell a page that was written from one that was read.
+ */
+#define PGS_SCAN_KINDS (PAGE_IS_PRESENT | PAGE_IS_SWAPPED | PAGE_IS_PFNZERO | PAGE_IS_FILE)
+ssize_t pgs_pagemap_populated(struct pgs_pagemap *pm, uint64_t start, uint64_t end,
+			      struct pgs_region *regions, size_t room, uint64_t *ret_walk_end)
+	__attribute__((nonnull, warn_unused_result));
+
+/*
+ * pgs_pagemap_written - the regions of [@start, @end), all under asynchronous write protection
+ * (uffd.h), that were written since they were protected last, and protect them again in the same
+ * step. A page that is neither present nor protected, such as one that was dropped, counts.
+ * Returns as pgs_pagemap_scan(); -EPERM when not all of the range is under such protection.
+ */
+ssize_t pgs_pagemap_written(struct pgs_pagemap *pm, uint64_t start, uint64_t end,
+			    struct pgs_region *regions, size_t room, uint64_t *ret_walk_end)
 	__attribute__((nonnull, warn_unused_result));
 
 /* pgs_pagemap_fd - the descriptor, for the module's calls. Owned by the reader. */

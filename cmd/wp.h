@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* wp: what the parts of `pgscan wp` share; of no use to other commands. */
+#pragma once
+
+#include "cmd.h"
+#include "targets.h"
+#include "../src/pageset.h"
+#include "../src/track.h"
+
+enum wp_by { WP_TOTAL, WP_VMA, WP_RUN, WP_PAGE };
+
+struct wp_opts {
+	struct opt_target target;
+	struct opt_output output;
+	enum pgs_track_method method;
+	bool clear_soft_dirty;
+	enum wp_by by;
+	bool heat;
+	uint64_t interval_ns, count; /* 0 samples: until interrupted */
+	char **command;		     /* NULL: a PID */
+};
+
+/* What one sample came to, in pages. */
+struct wp_sample {
+	uint64_t number;
+	double elapsed_s, interval_s; /* since the beginning, since the last sample */
+	uint64_t tracked, written, unknown, whole;
+	uint64_t untracked[PGS_UNTRACKED_REASONS];
+};
+
+struct wp {
+	const struct wp_opts *opts;
+	struct pgs_ctx *ctx;
+	struct pgs_kmod *kmod;
+	struct out *out;
+	pid_t pid;
+	struct pgs_track *track;
+	uint64_t began_ns, last_ns; /* CLOCK_MONOTONIC */
+	struct wp_sample sample;    /* the one being taken, or the last */
+	uint64_t written_sum;	    /* pages, of all samples */
+	struct pgs_pageset *distinct;
+	bool has_shared; /* a shared mapping is among the tracked ones */
+};
+
+extern const struct pgs_col wp_cols[];
+
+/* ---- wp_rows.c: columns, rows, the summary --------------------------------------------------- */
+
+/* wp_columns - the columns as --by wants them; the caller frees. */
+struct pgs_col *wp_columns(enum wp_by by);
+/* The sink of a sample: rows as --by says. */
+int wp_emit_written(void *arg, const struct pgs_vma *vma, uint64_t start, uint64_t end);
+int wp_emit_mapping(void *arg, const struct pgs_track_vma *tv);
+int wp_emit_total(struct wp *w);
+int wp_summary(struct wp *w);
+
+/* ---- wp_run.c: samples over time; an exit status --------------------------------------------- */
+
+int wp_run(struct wp *w);

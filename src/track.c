@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "track_priv.h"
+
+#include "cleanup.h"
+#include "kfeat.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+const char *pgs_track_method_name(enum pgs_track_method method)
+{
+	static const char *const names[PGS_TRACK_METHODS] = {
+		[PGS_TRACK_AUTO] = "auto",
+		[PGS_TRACK_UFFD] = "uffd",
+		[PGS_TRACK_MODULE] = "module",
+		[PGS_TRACK_SOFT_DIRTY] = "soft-dirty",
+	};
+
+	return names[method];
+}
+
+const char *pgs_untracked_name(enum pgs_untracked why)
+{
+	static const char *const names[PGS_UNTRACKED_REASONS] = {
+		[PGS_UNTRACKED_NEW] = "new",	     [PGS_UNTRACKED_READ_ONLY] = "read-only",
+		[PGS_UNTRACKED_HUGETLB] = "hugetlb", [PGS_UNTRACKED_BUSY] = "another userfaultfd",
+		[PGS_UNTRACKED_DEVICE] = "device",   [PGS_UNTRACKED_REFUSED] = "refused",
+	};
+
+	return names[why];
+}
+
+/* ---- a sample ---------------------------------------------------------------------------------
+ */
+
+static uint64_t pages_of(const struct pgs_track *t, uint64_t start, uint64_t end)
+{
+	return (end - start) >> t->ctx->page_shift;
+}
+
+static int flush_run(struct pgs_track *t)
+{
+	uint64_t start = t->run_start, end = t->run_end;
+
+	t->run_start = t->run_end = 0;
+	if (start == end || !t->sink)
+		return 0;
+	t->tv.written += pages_of(t, start, end);
+	return t->sink->written(t->sink->arg, t->tv.vma, start, end);
+}
+
+int pgs_track_written(struct pgs_track *t, uint64_t start, uint64_t end)
+{
+	int r = 0;
+
+	if (start != t->run_end) {
+		r = flush_run(t);
+		t->run_start = start;
+	}
+	t->run_end = end;
+	return r;
+}
+
+/* The process may have mapped something else where a tracked mapping was, in one step. */
+static int forget(struct pgs_track *t, uint64_t start, uint64_t end)
+{
+	int r = pgs_ranges_remove(&t->tracked, start, end);
+
+	return r ? r : t->ops->forget(t, start, end);
+}
+
+static int begin(struct pgs_track *t, uint64_t start, uint64_t end)
+{
+	enum pgs_untracked why = PGS_UNTRACKED_REFUSED;
+	int r = t->ops->begin(t, start, end, &why);
+
+	if (r == -ESRCH || r == -ENOMEM)
+		return r;
+	if (r) {
+		t->tv.untracked[why] += pages_of(t, start, end);
+		return 0;
+	}
+	t->tv.tracked += pages_of(t, start, end);
+	if (t->sink)
+		t->tv.untracked[PGS_UNTRACKED_NEW] += pages_of(t, start, end);
+	return pgs_ranges_add(&t->tracked, start, end);
+}
+
+static int scan(struct pgs_track *t, uint64_t start, uint64_t end)
+{
+	int r = t->ops->scan(t, start, end);
+
+	if (r == -ENXIO) {
+		r = forget(t, start, end);
+		return r ? r : begin(t, start, end);
+	}
+	t->tv.tracked += pages_of(t, start, end);
+	return r;
+}
+
+/*
+ * Whether writes can come. An unwritable mapping of a file has no pages of its own to lose; when it
+ * becomes writable it is new. Not so anonymous memory, which runtimes reserve without access and
+ * open up in parts: a part keeps what was begun for the whole.
+ */
+static bool may_be_written(const struct pgs_vma *vma)
+{
+	return vma->perms[1] == 'w' || vma->kind == PGS_VMA_ANON || vma->kind == PGS_VMA_SHMEM;
+}
+
+static int sample_range(struct pgs_track *t, uint64_t start, uint64_t end)
+{
+	const struct pgs_vma *vma = t->tv.vma;
+	int r = 0;
+
+	if (vma->kind == PGS_VMA_SPECIAL || !may_be_written(vma)) {
+		t->tv.untracked[PGS_UNTRACKED_READ_ONLY] += pages_of(t, start, end);
+		return 0;
+	}
+	for (uint64_t at = start, stop; at < end && !r; at = stop) {
+		if (pgs_ranges_next(&t->tracked, at, end, &stop))
+			r = scan(t, at, stop);
+		else
+			r = begin(t, at, stop);
+	}
+	return r;
+}
+
+static int sample_part(struct pgs_track *t, const struct pgs_vma *vma, uint64_t start, uint64_t end)
+{
+	int r = 0;
+
+	t->tv = (struct pgs_track_vma){.vma = vma, .start = start, .end = end};
+	if (t->at < start)
+		r = forget(t, t->at, start);
+	t->at = end;
+	if (!r)
+		r = sample_range(t, start, end);
+	if (!r)
+		r = flush_run(t);
+	if (!r && t->sink)
+		r = t->sink->mapping(t->sink->arg, &t->tv);
+	return r;
+}
+
+static int sample_vma(struct pgs_track *t, const struct pgs_vma *vma)
+{
+	const struct pgs_track_opts *o = t->opts;
+	int r = 0;
+
+	if (o->match && !o->match(vma, o->match_arg))
+		return 0;
+	if (!o->nr_ranges)
+		return sample_part(t, vma, vma->start, vma->end);
+	for (size_t i = 0; i < o->nr_ranges && !r; i++) {
+		uint64_t start = o->ranges[i].start, end = o->ranges[i].end;
+
+		start = start > vma->start ? start : vma->start;
+		end = end < vma->end ? end : vma->end;
+		if (start < end)
+			r = sample_part(t, vma, start, end);
+	}
+	return r;
+}
+
+static int walk(struct pgs_track *t, const struct pgs_track_sink *sink)
+{
+	_cleanup_(pgs_maps_closep) struct pgs_maps *maps = NULL;
+	struct pgs_vma vma;
+	int r = pgs_maps_open(t->ctx, t->pid, &maps);
+
+	t->sink = sink;
+	t->at = 0;
+	while (!r && (r = pgs_maps_next(maps, &vma)) > 0)
+		r = sample_vma(t, &vma);
+	if (!r)
+		r = forget(t, t->at, UINT64_MAX);
+	if (!r && t->ops->end)
+		r = t->ops->end(t);
+	return r;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+int pgs_track_sample(struct pgs_track *t, const struct pgs_track_sink *sink, uint64_t *ret_time_ns)
+{
+	uint64_t time_ns = now_ns();
+	int r;
+
+	if (!pgs_pagemap_alive(t->pm))
+		return pgs_ctx_fail(t->ctx, -ESRCH,
+				    "process %d has exited or executed another program",
+				    (int)t->pid);
+	r = walk(t, sink);
+	if (!r)
+		*ret_time_ns = time_ns;
+	return r;
+}
+
+/* ---- the choice of the method -----------------------------------------------------------------
+ */
+
+static const struct pgs_track_ops *const all_ops[PGS_TRACK_METHODS] = {
+	[PGS_TRACK_UFFD] = &pgs_track_uffd,
+};
+
+/* A feature that the method stands on and that is not there; NULL if all are. */
+static const char *lacking(struct pgs_kfeat *kfeat, const enum pgs_feat_id *ids, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (!pgs_kfeat_has(kfeat, ids[i]))
+			return pgs_feat_name(ids[i]);
+	return NULL;
+}
+
+static int check_uffd(struct pgs_track *t, struct pgs_kfeat *kfeat)
+{
+	static const enum pgs_feat_id ids[] = {PGS_FEAT_PAGEMAP_SCAN, PGS_FEAT_UFFD_WP_ASYNC,
+					       PGS_FEAT_PTRACE, PGS_FEAT_PIDFD_GETFD};
+	const char *name = lacking(kfeat, ids, sizeof(ids) / sizeof(ids[0]));
+
+	return name ? pgs_ctx_fail(t->ctx, -EOPNOTSUPP, "this kernel or user has no %s", name) : 0;
+}
+
+static int check_module(struct pgs_track *t, struct pgs_kfeat *kfeat)
+{
+	(void)kfeat;
+	if (!t->opts->kmod)
+		return pgs_ctx_fail(t->ctx, -EOPNOTSUPP, "the module is not loaded");
+	if (!pgs_kmod_has(t->opts->kmod, PGSCAN_FEAT_SCAN | PGSCAN_FEAT_SCAN_CLEAR))
+		return pgs_ctx_fail(t->ctx, -EOPNOTSUPP,
+				    "the module cannot clear soft-dirty on this kernel");
+	return 0;
+}
+
+static int check_soft_dirty(struct pgs_track *t, struct pgs_kfeat *kfeat)
+{
+	static const enum pgs_feat_id id = PGS_FEAT_SOFT_DIRTY;
+
+	if (lacking(kfeat, &id, 1))
+		return pgs_ctx_fail(t->ctx, -EOPNOTSUPP,
+				    "this kernel does not track soft-dirty: a write after "
+				    "clear_refs sets no bit");
+	if (t->opts->method == PGS_TRACK_AUTO && !t->opts->clear_soft_dirty)
+		return pgs_ctx_fail(t->ctx, -EOPNOTSUPP,
+				    "soft-dirty would do, but clears the bits of the whole process "
+				    "for whoever else uses them: ask for it");
+	return 0;
+}
+
+static int (*const checks[PGS_TRACK_METHODS])(struct pgs_track *t, struct pgs_kfeat *kfeat) = {
+	[PGS_TRACK_UFFD] = check_uffd,
+	[PGS_TRACK_MODULE] = check_module,
+	[PGS_TRACK_SOFT_DIRTY] = check_soft_dirty,
+};
+
+static int try_method(struct pgs_track *t, struct pgs_kfeat *kfeat, enum pgs_track_method method)
+{
+	int r = checks[method](t, kfeat);
+
+	if (r)
+		return r;
+	t->method = method;
+	t->ops = all_ops[method];
+	r = t->ops->open(t);
+	if (!r)
+		r = walk(t, NULL);
+	if (r) {
+		t->ops->close(t);
+		t->ops = NULL;
+		t->priv = NULL;
+		pgs_ranges_fini(&t->tracked);
+	}
+	return r;
+}
+
+/* What kept a better method from being used stays in t->why. */
+static int choose(struct pgs_track *t, struct pgs_kfeat *kfeat)
+{
+	char before[sizeof(t->why)] = "";
+	int r = -EOPNOTSUPP;
+
+	for (enum pgs_track_method m = PGS_TRACK_UFFD; m < PGS_TRACK_METHODS; m++) {
+		r = try_method(t, kfeat, m);
+		if (!r) {
+			snprintf(t->why, sizeof(t->why), "%s",
+				 before[0] ? before : "the first choice, and available");
+			return 0;
+		}
+		if (r == -ESRCH || r == -ENOMEM)
+			return r;
+		snprintf(before + strlen(before), sizeof(before) - strlen(before), "%s%s: %s",
+			 before[0] ? "; " : "", pgs_track_method_name(m), pgs_ctx_error(t->ctx));
+	}
+	return pgs_ctx_fail(t->ctx, r, "no way to track writes here: %s", before);
+}
+
+int pgs_track_open(struct pgs_ctx *ctx, pid_t pid, const struct pgs_track_opts *opts,
+		   struct pgs_track **ret_track)
+{
+	_cleanup_(pgs_track_closep) struct pgs_track *t = calloc(1, sizeof(*t));
+	_cleanup_(pgs_kfeat_freep) struct pgs_kfeat *kfeat = NULL;
+	int r;
+
+	if (!t)
+		return -ENOMEM;
+	t->ctx = ctx;
+	t->pid = pid;
+	t->opts = opts;
+	r = pgs_pagemap_open(ctx, pid, 0, &t->pm);
+	if (!r)
+		r = pgs_kfeat_new(ctx, &kfeat);
+	if (r)
+		return r;
+	if (opts->method == PGS_TRACK_AUTO) {
+		r = choose(t, kfeat);
+	} else {
+		snprintf(t->why, sizeof(t->why), "asked for");
+		r = try_method(t, kfeat, opts->method);
+	}
+	if (r)
+		return r;
+	*ret_track = t;
+	t = NULL;
+	return 0;
+}
+
+void pgs_track_close(struct pgs_track *t)
+{
+	if (!t)
+		return;
+	if (t->ops)
+		t->ops->close(t);
+	pgs_pagemap_close(t->pm);
+	pgs_ranges_fini(&t->tracked);
+	free(t);
+}
+
+void pgs_track_closep(struct pgs_track **t)
+{
+	pgs_track_close(*t);
+}
+
+enum pgs_track_method pgs_track_method(const struct pgs_track *t)
+{
+	return t->method;
+}
+
+const char *pgs_track_why(const struct pgs_track *t)
+{
+	return t->why;
+}
+
+uint64_t pgs_track_stop_ns(const struct pgs_track *t)
+{
+	return t->stop_ns;
+}
