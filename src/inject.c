@@ -6,6 +6,7 @@
 #include "inject_arch.h"
 #include "maps.h"
 #include "procfs.h"
+#include "units.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -89,36 +90,78 @@ static int refuse(struct pgs_inject *inject, const struct thread_state *leader)
 			    leader->state);
 }
 
-/* The first thread is preferred: it is the one whose descriptors pidfd_getfd(2) looks at, should
- * the threads not share them. */
-static int choose_thread(struct pgs_inject *inject)
+/* Whether a stop would go unnoticed: the thread runs, or sleeps in a call that goes on by itself.
+ * Of this file the kernel checks the right to read it at each read. */
+static bool stops_unnoticed(struct pgs_ctx *ctx, pid_t pid, pid_t tid)
+{
+	_cleanup_close_ int fd = pgs_open(ctx, 0, 0, "proc/%d/task/%d/syscall", (int)pid, (int)tid);
+	char text[32];
+	uint64_t nr;
+	ssize_t n;
+
+	if (fd < 0)
+		return true;
+	pgs_caps_raise(PGS_CAP(CAP_SYS_PTRACE));
+	n = read(fd, text, sizeof(text) - 1);
+	pgs_caps_lower();
+	if (n <= 0)
+		return true;
+	text[n] = '\0';
+	text[strcspn(text, " \n")] = '\0';
+	return pgs_parse_u64(text, &nr) || pgs_syscall_restarts((long)nr);
+}
+
+static void take_thread(struct pgs_inject *inject, pid_t tid, const struct thread_state *ts)
+{
+	inject->tid = tid;
+	inject->seccomp = (int)ts->seccomp;
+}
+
+/* Another thread than the first: one that will not notice, if there is one. */
+static int choose_other(struct pgs_inject *inject)
 {
 	_cleanup_(pgs_closedirp) DIR *dir = NULL;
-	struct thread_state leader, ts;
+	int fd = pgs_open(inject->ctx, 0, O_DIRECTORY, "proc/%d/task", (int)inject->pid);
+	struct thread_state ts;
 	struct dirent *entry;
-	int fd, r;
 
-	r = read_thread(inject->ctx, inject->pid, inject->pid, &leader);
-	if (r)
-		return pgs_ctx_fail(inject->ctx, r, "there is no process %d", (int)inject->pid);
-	inject->tid = inject->pid;
-	inject->seccomp = (int)leader.seccomp;
-	if (can_stop(&leader))
-		return 0;
-	fd = pgs_open(inject->ctx, 0, O_DIRECTORY, "proc/%d/task", (int)inject->pid);
 	if (fd < 0)
 		return fd;
 	dir = fdopendir(fd);
 	while (dir && (entry = readdir(dir))) {
-		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+		uint64_t tid;
 
-		if (tid <= 0 || read_thread(inject->ctx, inject->pid, tid, &ts) || !can_stop(&ts))
+		if (pgs_parse_u64(entry->d_name, &tid) ||
+		    read_thread(inject->ctx, inject->pid, (pid_t)tid, &ts) || !can_stop(&ts))
 			continue;
-		inject->tid = tid;
-		inject->seccomp = (int)ts.seccomp;
-		return 0;
+		if (!inject->tid)
+			take_thread(inject, (pid_t)tid, &ts);
+		if (!stops_unnoticed(inject->ctx, inject->pid, (pid_t)tid))
+			continue;
+		take_thread(inject, (pid_t)tid, &ts);
+		break;
 	}
-	return refuse(inject, &leader);
+	return 0;
+}
+
+/* The first thread is preferred: it is the one whose descriptors pidfd_getfd(2) looks at, should
+ * the threads not share them. */
+static int choose_thread(struct pgs_inject *inject)
+{
+	struct thread_state leader;
+	int r = read_thread(inject->ctx, inject->pid, inject->pid, &leader);
+
+	if (r)
+		return pgs_ctx_fail(inject->ctx, r, "there is no process %d", (int)inject->pid);
+	if (can_stop(&leader)) {
+		take_thread(inject, inject->pid, &leader);
+		if (stops_unnoticed(inject->ctx, inject->pid, inject->pid))
+			return 0;
+	}
+	r = choose_other(inject);
+	if (r)
+		return r;
+	return inject->tid ? 0 : refuse(inject, &leader);
 }
 
 /* Look for the instruction in [start, end) of the target. The bytes may be the middle of another

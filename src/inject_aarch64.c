@@ -61,6 +61,22 @@ static bool has_restart_block(const struct pgs_regs *regs)
 	return false;
 }
 
+/* Without orig_x0, which ptrace does not show, EINTR stays EINTR here. */
+bool pgs_syscall_restarts(long nr)
+{
+	switch (nr) {
+	case SYS_epoll_pwait:
+	case SYS_epoll_pwait2:
+	case SYS_rt_sigtimedwait:
+	case SYS_semop:
+	case SYS_semtimedop:
+	case SYS_io_getevents:
+	case SYS_io_uring_enter:
+		return false;
+	}
+	return true;
+}
+
 /*
  * do_signal() chose restart_syscall(2) for such calls by comparing pc after the stop, and we had
  * moved it: do that part for it. A thread stopped in a call stands at its instruction again.

@@ -34,6 +34,10 @@ int64_t pgs_regs_result(const struct pgs_regs *regs) __attribute__((nonnull));
 
 /*
  * pgs_regs_restored - what to set so that the thread goes on as if nothing had happened, having
- * been stopped with @regs and made calls since. The same on x86-64.
+ * been stopped with @regs and made calls since.
  */
 void pgs_regs_restored(struct pgs_regs *regs) __attribute__((nonnull));
+
+/* pgs_syscall_restarts - whether a thread that is stopped in call @nr goes on in it afterwards as
+ * if it had not been, time that has passed included. */
+bool pgs_syscall_restarts(long nr);

@@ -2,6 +2,8 @@
 #ifdef __x86_64__
 #include "inject_arch.h"
 
+#include <errno.h>
+#include <sys/syscall.h>
 #include <sys/user.h>
 
 const unsigned char pgs_insn_bytes[] = {0x0f, 0x05}; /* syscall */
@@ -45,14 +47,51 @@ int64_t pgs_regs_result(const struct pgs_regs *regs)
 	return (int64_t)R(regs, rax);
 }
 
+/* The kernel's own words for "interrupted", which user space never sees (linux/errno.h). */
+#define ERESTARTNOHAND 514 /* again, but EINTR if a handler is to run */
+
+/*
+ * Calls that end with EINTR when the thread is stopped, signal or no signal: signal(7),
+ * "Interruption of system calls and library functions by stop signals". With EINTR they have done
+ * nothing yet.
+ */
+bool pgs_syscall_restarts(long nr)
+{
+	switch (nr) {
+	case SYS_read: /* and the next: on a socket with SO_RCVTIMEO or SO_SNDTIMEO */
+	case SYS_write:
+	case SYS_recvfrom:
+	case SYS_recvmsg:
+	case SYS_sendto:
+	case SYS_sendmsg:
+	case SYS_accept:
+	case SYS_accept4:
+	case SYS_epoll_wait:
+	case SYS_epoll_pwait:
+	case SYS_epoll_pwait2:
+	case SYS_rt_sigtimedwait:
+	case SYS_semop:
+	case SYS_semtimedop:
+	case SYS_io_getevents:
+	case SYS_io_uring_enter:
+		return false;
+	}
+	return true;
+}
+
 /*
  * rax holds the restart code and orig_rax the call: when the thread leaves the stop, the kernel
- * looks at both in get_signal()'s wake and restarts the call, or ends it with EINTR if a handler is
- * to run, as it would have done anyway. The timer of -ERESTART_RESTARTBLOCK is in task_struct,
- * which our calls do not touch.
+ * looks at both and restarts the call, or ends it with EINTR if a handler is to run, as it would
+ * have done anyway. The rest of the time of a call that has one (-ERESTART_RESTARTBLOCK) is in
+ * task_struct, which our calls do not touch.
+ *
+ * What would be an EINTR for nothing is made a restart as well. A timeout starts anew then, which
+ * delays the thread once; a program that takes the EINTR for a failure would end.
  */
 void pgs_regs_restored(struct pgs_regs *regs)
 {
-	(void)regs;
+	if ((int64_t)R(regs, rax) == -EINTR && pgs_regs_in_syscall(regs) &&
+	    !pgs_syscall_restarts((long)R(regs, orig_rax)))
+		R(regs, rax) = (uint64_t)-ERESTARTNOHAND;
 }
 #endif
