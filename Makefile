@@ -196,6 +196,7 @@ install: $(O)/pgscan man
 	install -D -m 644 completions/pgscan.fish $(fishdir)/pgscan.fish
 	install -D -m 644 kmod/uapi/pgscan.h $(incdir)/pgscan.h
 	for f in $(kmod_src); do install -D -m 644 kmod/$$f $(dkmsdir)/$$f || exit; done
+	sed 's/@VERSION@/$(VERSION)/' kmod/dkms.conf.in >$(dkmsdir)/dkms.conf
 
 uninstall:
 	rm -f $(bindir)/pgscan $(foreach p,$(pages),$(mandir)/man$(subst .,,$(suffix $(p)))/$(notdir $(p)))

@@ -66,7 +66,7 @@ int pgs_kmod_open(struct pgs_ctx *ctx, struct pgs_kmod **ret_kmod)
 	if (!kmod)
 		return -ENOMEM;
 	kmod->fd = pgs_open(ctx, PGS_CAP(CAP_SYS_ADMIN) | PGS_CAP(CAP_DAC_OVERRIDE), 0, "%s",
-			    PGSCAN_DEVICE + 1);
+			    &PGSCAN_DEVICE[1]);
 	if (kmod->fd < 0)
 		return kmod->fd;
 	r = check_version(ctx, kmod);
