@@ -147,6 +147,12 @@ static bool find_fs_shmem(struct pgs_maps *maps, const struct pgs_vma *vma)
 	return !vma_fstatfs(maps, vma, &fs) && fs.f_type == TMPFS_MAGIC;
 }
 
+/* A memfd, a SysV segment or shared anonymous memory, whose names are no paths. */
+static bool is_on_shm_mnt(const struct pgs_maps *maps, const struct pgs_vma *vma)
+{
+	return vma->dev_major == maps->shm_mnt.major && vma->dev_minor == maps->shm_mnt.minor;
+}
+
 /*
  * tmpfs has no block device, so its major number is 0 (get_anon_bdev()). A mapping without a file
  * has minor 0 too; inode 0 says nothing, for a System V segment's is its id, and the first has 0.
@@ -157,7 +163,7 @@ static bool is_shmem(struct pgs_maps *maps, const struct pgs_vma *vma)
 
 	if (vma->dev_major || !vma->dev_minor)
 		return false;
-	if (vma->dev_major == maps->shm_mnt.major && vma->dev_minor == maps->shm_mnt.minor)
+	if (is_on_shm_mnt(maps, vma))
 		return true;
 	for (size_t i = 0; i < maps->nr_fs; i++)
 		if (maps->fs[i].minor == vma->dev_minor)
@@ -250,7 +256,7 @@ static bool suffix_is_name(struct pgs_maps *maps, const struct pgs_vma *vma)
 	_cleanup_close_ int fd = -1;
 	struct stat st;
 
-	if (vma->name[0] != '/' || vma->kind == PGS_VMA_SHMEM)
+	if (vma->name[0] != '/' || is_on_shm_mnt(maps, vma))
 		return false;
 	fd = pgs_open(maps->ctx, PGS_CAP(CAP_SYS_PTRACE), O_PATH, "proc/%d/root%s", (int)maps->pid,
 		      vma->name);

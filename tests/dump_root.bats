@@ -193,3 +193,36 @@ dump_fixture() { # NAME ARGS...
 	run_pgscan dump --root="$ROOT" --format=hex --range=0x7fcdd068c000+96K 101
 	dd if="$ROOT/proc/101/pagemap" ibs=8 skip=$((0x7fcdd068c)) count=24 status=none | hexdump -C | cmp - "$out"
 }
+
+@test "swap: the name of an area that has blanks in it" {
+	fixture swap-one
+	sed -i 's,^/dev/vdb,/swap\\040file\\011x\\134y,' "$ROOT/proc/swaps"
+	run_pgscan dump --root="$ROOT" --json 100
+	jq_is '[.rows[] | select(.swap_device) | .swap_device] | unique' '["/swap file\\x09x\\\\y"]'
+}
+
+@test "shmem: empty pages that nobody can be asked about are unknown where there is swap" {
+	fixture swap-one
+	sed -i 's,^7f.*,7f0000000000-7f0000010000 rw-s 00000000 00:01 7                          /memfd:x (deleted),' \
+		"$ROOT/proc/100/maps"
+	run_pgscan 3 dump --root="$ROOT" --json --vma='/memfd:*' 100
+	jq_is '.summary | [.swapped, .none, .unknown]' '[4,0,12]'
+	jq_is '[.errors[].pid]' '[100]'
+	# Without swap they cannot be anywhere.
+	sed -i '2,$d' "$ROOT/proc/swaps"
+	run_pgscan dump --root="$ROOT" --json --range=0x7f0000004000+4K 100
+	jq_is '.summary | [.none, .unknown]' '[1,0]'
+}
+
+@test "ksm: the flag is kept, and said to be unreliable where no page is shared" {
+	fixture flags
+	mkdir -p "$ROOT/sys/kernel/mm/ksm"
+	echo 0 >"$ROOT/sys/kernel/mm/ksm/pages_shared"
+	O=$BUILD "$BUILD/tools/mkpages" "$ROOT/proc/kpageflags" <<<'#0x1000 8 flags=uptodate,anon,ksm,mmap'
+	run_pgscan dump --root="$ROOT" --flags --json --range=0x7f0000000000+4K 100
+	jq_true '.rows[0].flags | test("ksm")'
+	[[ $stderr == *ksm* ]]
+	echo 5 >"$ROOT/sys/kernel/mm/ksm/pages_shared"
+	run_pgscan dump --root="$ROOT" --flags --json --range=0x7f0000000000+4K 100
+	[[ $stderr != *ksm* ]]
+}

@@ -1,0 +1,161 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# dump: cgroups, namespaces and mounts, which decide what there is to see.
+# shellcheck disable=SC2016,SC2030,SC2031,SC2153 # tests are subshells; the library sets TARGET, ADDR, PAGES
+
+load lib/common
+load lib/dump
+
+teardown() {
+	common_teardown
+	[[ -z ${GROUP-} || ! -d $GROUP ]] || rmdir "$GROUP"
+}
+
+# group_make: a memory cgroup of this test's own, GROUP; NAME is its path in the hierarchy.
+group_make() {
+	local root
+
+	root=$(memory_cgroup_v1)
+	[[ -n $root ]] || root=$(memory_cgroup_v2)
+	[[ -n $root ]] || skip "no memory controller"
+	NAME=/pgscan-test-$BASHPID
+	GROUP=$root$NAME
+	mkdir "$GROUP" 2>/dev/null || skip "cannot make a cgroup"
+}
+
+@test "the cgroup of a frame, by its path" {
+	requires root kfeat:kpagecgroup
+	group_make
+	target_start anon pages=64
+	echo "$TARGET" >"$GROUP/cgroup.procs"
+	target_cmd write anon 0-31
+	run_pgscan dump --flags --json --range="$(region anon)" "$TARGET"
+	jq_is '[.rows[] | select(.state == "present") | .cgroup] | unique' "[\"$NAME\"]"
+}
+
+@test "the cgroup of a frame, when it has been removed since" {
+	requires root kfeat:kpagecgroup
+	local inode home
+
+	group_make
+	target_start anon pages=64
+	home=$(sed -n 's/^[0-9]*:memory://p; s/^0:://p' "/proc/$TARGET/cgroup" | head -n 1)
+	echo "$TARGET" >"$GROUP/cgroup.procs"
+	target_cmd write anon 0-31
+	inode=$(stat -c %i "$GROUP")
+	# Its pages stay charged to it.
+	echo "$TARGET" >"${GROUP%"$NAME"}$home/cgroup.procs"
+	rmdir "$GROUP"
+	run_pgscan dump --flags --json --range="$(region anon)" "$TARGET"
+	jq_is '[.rows[] | select(.state == "present") | .cgroup] | unique' "[\"gone (inode $inode)\"]"
+}
+
+@test "hidepid: only one's own processes are seen, and that is said" {
+	requires root tool:unshare
+	target_start --nobody shm kind=memfd pages=8 write=0-2
+	exec {fd}<"$PGSCAN"
+	status=0
+	unshare -m bash -c 'mount -t proc -o hidepid=2 proc /proc && exec "$@"' - \
+		"${NOBODY[@]}" "/proc/self/fd/$fd" dump -a --json --by=vma --vma='/memfd:pgscan-test*' \
+		>"$out" 2>"$err" || status=$?
+	exec {fd}<&-
+	[[ $status == 3 ]] || fail "status $status" "$(<"$err")"
+	jq_true ".rows | any(.pid == $TARGET)"
+	jq_is '.complete' false
+	jq_true '.errors | length > 0'
+	grep -q /proc "$err"
+}
+
+@test "a user namespace of one's own shows no frames" {
+	requires root tool:unshare
+	target_start --nobody anon pages=16 write=0-7
+	exec {fd}<"$PGSCAN"
+	status=0
+	"${NOBODY[@]}" unshare -Ur "/proc/self/fd/$fd" dump --json "$BASHPID" >"$out" 2>"$err" || status=$?
+	exec {fd}<&-
+	# This shell is root's: outside of that namespace, whatever capabilities it has within.
+	[[ $status == 5 ]] || fail "status $status" "$(<"$err")"
+	jq_is '.rows' '[]'
+}
+
+@test "a user namespace: one's own memory without its frames" {
+	requires root tool:unshare
+	exec {fd}<"$PGSCAN"
+	status=0
+	"${NOBODY[@]}" unshare -Ur bash -c '"$0" dump --json $$; exit' "/proc/self/fd/$fd" >"$out" 2>"$err" ||
+		status=$?
+	exec {fd}<&-
+	[[ $status == 0 ]] || fail "status $status" "$(<"$err")"
+	jq_is '.summary.pfn_visible' false
+	jq_is '[.rows[].pfn] | unique' '[null]'
+}
+
+@test "--root of another mount of /proc is this machine" {
+	requires root tool:unshare kfeat:pfn
+	target_start anon pages=16 write=0-7 read=8-9
+	mkdir -p "$BATS_TEST_TMPDIR/host/proc" "$BATS_TEST_TMPDIR/host/sys"
+	status=0
+	unshare -m bash -c 'mount --bind /proc "$0/proc" && mount --bind /sys "$0/sys" && shift 0 && exec "$@"' \
+		"$BATS_TEST_TMPDIR/host" "$PGSCAN" dump --root="$BATS_TEST_TMPDIR/host" --json \
+		--range="$(region anon)" "$TARGET" >"$out" 2>"$err" || status=$?
+	[[ $status == 0 ]] || fail "status $status" "$(<"$err")"
+	cp "$out" "$BATS_TEST_TMPDIR/there"
+	run_pgscan dump --json --range="$(region anon)" "$TARGET"
+	cmp "$out" "$BATS_TEST_TMPDIR/there"
+}
+
+@test "a process that executes another program in the middle: what was read, and that it is not all" {
+	local line rest
+
+	target_start anon pages=400000 write=0-399999/2
+	mkfifo "$BATS_TEST_TMPDIR/pipe"
+	timeout 60 "$PGSCAN" dump --by=page --format=jsonl --range="$(region anon)" "$TARGET" \
+		>"$BATS_TEST_TMPDIR/pipe" 2>"$err" 3>&- &
+	rest=$!
+	exec {line}<"$BATS_TEST_TMPDIR/pipe"
+	read -r -u "$line" _
+	echo exec >&"$TARGET_IN"
+	until [[ $(<"/proc/$TARGET/comm") == sleep ]]; do :; done
+	cat <&"$line" >"$out"
+	exec {line}<&-
+	status=0
+	wait "$rest" || status=$?
+	[[ $status == 3 ]] || fail "status $status"
+	[[ $(tail -n 1 "$out" | jq -c '[.complete, .errors[0].pid, .errors[0].error]') == \
+		"[false,$TARGET,\"ESRCH\"]" ]] || fail "$(tail -n 1 "$out")"
+}
+
+@test "device memory: a mapping without page tables is unscanned, not none" {
+	requires kfeat:pagemap
+	grep -q '\[vvar\]' /proc/self/maps || skip "no vvar page here"
+	target_start anon pages=8
+	run_pgscan dump --json --vma='[vvar*' "$TARGET"
+	jq_is '[.rows[].state] | unique' '["unscanned"]'
+}
+
+@test "a file on tmpfs that is really called (deleted)" {
+	[[ $(stat -f -c %T /dev/shm) == tmpfs ]] || skip "/dev/shm is no tmpfs"
+	local dir=/dev/shm/pgscan-test-$BASHPID
+
+	mkdir "$dir"
+	target_start oddname "dir=$dir"
+	run_pgscan dump --by=vma --json "$TARGET"
+	target_stop
+	rm -r "$dir"
+	jq_is "[.rows[] | select(.start == \"${ADDR[live_deleted]}\") | [.vma, .deleted]]" \
+		"[[\"$dir/kept (deleted)\",false]]"
+	jq_is "[.rows[] | select(.start == \"${ADDR[gone]}\") | [.vma, .deleted]]" "[[\"$dir/gone\",true]]"
+}
+
+@test "file: a sparse file of 1 TiB costs what is in it" {
+	[[ $(stat -f -c %T /dev/shm) == tmpfs ]] || skip "/dev/shm is no tmpfs"
+	local file=/dev/shm/pgscan-test-$BASHPID
+
+	truncate -s 1T "$file"
+	dd if=/dev/zero of="$file" bs=4K seek=1000000 count=3 conv=notrunc status=none
+	status=0
+	PGSCAN_TIMEOUT=20 run_pgscan dump --json --file="$file" || status=$?
+	rm "$file"
+	[[ $status == 0 ]]
+	jq_is '.summary | [.pages, .present]' '[268435456,3]'
+}
