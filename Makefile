@@ -174,6 +174,20 @@ bench: all benches
 deps:
 	@scripts/deps build demo check guests lint
 
+# ---- the module ------------------------------------------------------------------------------------
+
+## make kmod            the module for the running kernel, in $O/kmod; KVER= or KDIR= for another
+## make kmod-install    as root, after make install: build and install it by DKMS, so that it follows the kernel
+.PHONY: kmod kmod-install
+kmod:
+	@KVER=$(KVER) scripts/deps build $(if $(KDIR),,kmod)
+	rm -rf $(O)/kmod && mkdir -p $(O) && cp -r kmod $(O)/kmod
+	+$(MAKE) -C $(O)/kmod $(if $(KVER),KVER=$(KVER)) $(if $(KDIR),KDIR=$(KDIR))
+
+kmod-install:
+	@scripts/deps build kmod dkms
+	dkms install pgscan/$(VERSION) --sourcetree $(DESTDIR)$(PREFIX)/src
+
 # ---- installation -----------------------------------------------------------------------------
 
 ## make install         DESTDIR= PREFIX= (default /usr/local)
@@ -186,7 +200,8 @@ dkmsdir  := $(DESTDIR)$(PREFIX)/src/pgscan-$(VERSION)
 bashdir  := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zshdir   := $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fishdir  := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
-kmod_src  = $(filter-out %.ko %.o %.mod %.mod.c,$(shell cd kmod && find . -type f ! -name '.*'))
+kmod_src  = $(shell cd kmod && find . -type f \( -name '*.[ch]' -o -name '*.sh' -o -name '*.in' -o -name Makefile \
+            -o -name Kbuild \) ! -name config.h ! -name '*.mod.c')
 
 install: $(O)/pgscan man
 	install -D -m 755 $(O)/pgscan $(bindir)/pgscan
