@@ -54,7 +54,7 @@ static void test_reported(void)
 	size_t nr = get_zones(zones, ARRAY_SIZE(zones)), i;
 	unsigned int order;
 
-	CHECK(nr >= 2);
+	CHECK(nr >= 1); /* a small machine without ZONE_DMA has no more */
 	for (i = 0; i < nr; i++) {
 		uint64_t ours = 0, theirs = 0, slack;
 
