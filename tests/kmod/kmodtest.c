@@ -11,7 +11,7 @@ int dev_fd, self_fd;
 const char *swap_devices[8];
 
 static const struct test *const suites[] = {
-	arg_tests, shmem_tests, object_tests, zone_tests, cost_tests,
+	arg_tests, shmem_tests, object_tests, zone_tests, cost_tests, scan_tests,
 };
 
 int open_pagemap(int pid)

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef PGSCAN_SWAPOPS_COMPAT_H
+#define PGSCAN_SWAPOPS_COMPAT_H
+
+#include <linux/swap.h>
+#include <linux/swapops.h>
+
+#include "config.h"
+
+#ifdef HAVE_LEAFOPS
+#include <linux/leafops.h>
+#endif
+
+/* Is this entry, which is neither empty nor present, that of a slot of a swap area? */
+static inline bool pgscan_pte_is_slot(pte_t pte)
+{
+#ifdef HAVE_LEAFOPS
+	return softleaf_is_swap(softleaf_from_pte(pte));
+#else
+	return !non_swap_entry(pte_to_swp_entry(pte));
+#endif
+}
+
+#endif /* PGSCAN_SWAPOPS_COMPAT_H */
