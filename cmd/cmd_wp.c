@@ -53,8 +53,20 @@ static enum wp_by parse_by(const char *word, struct argp_state *state)
 
 static void check_opts(const struct wp_opts *o, struct argp_state *state)
 {
-	if (o->target.cgroup || o->target.system || o->target.nr_pids != 1)
+	if (o->target.cgroup || o->target.system || o->target.nr_pids > 1)
 		argp_error(state, "one process at a time: name a PID");
+	if (!o->target.nr_pids == !o->command)
+		argp_error(state, "name one process, or a command behind '--'");
+}
+
+/* All that is behind "--"; what is before it are PIDs, for opt_target to parse. */
+static error_t take_command(struct wp_opts *o, struct argp_state *state)
+{
+	if (!state->quoted || state->next - 1 < state->quoted)
+		return ARGP_ERR_UNKNOWN;
+	o->command = &state->argv[state->next - 1];
+	state->next = state->argc;
+	return 0;
 }
 
 static error_t parse_opt(int key, char *arg, struct argp_state *state)
@@ -62,6 +74,8 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	struct wp_opts *o = state->input;
 
 	switch (key) {
+	case ARGP_KEY_ARG:
+		return take_command(o, state);
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &o->target;
 		state->child_inputs[1] = &o->output;
@@ -111,7 +125,9 @@ static int print_wp(struct wp *w)
 		return PGS_EXIT_FAILED;
 	}
 	r = out_table(w->out, cols) ? PGS_EXIT_USAGE : wp_run(w);
-	return out_finish(&w->out, r);
+	r = out_finish(&w->out, r);
+	/* What the command says goes before what there is to say of its tracking. */
+	return w->command_status ? w->command_status : r;
 }
 
 static int run_wp(struct wp *w)
@@ -140,7 +156,7 @@ static int run(int argc, char **argv)
 	int r = cmd_parse(&cmd_wp, argc, argv, &opts);
 
 	if (!r) {
-		w.pid = opts.target.pids[0];
+		w.pid = opts.command ? 0 : opts.target.pids[0];
 		r = run_wp(&w);
 	}
 	opt_target_fini(&opts.target);

@@ -39,7 +39,9 @@ struct wp {
 	struct wp_sample sample;    /* the one being taken, or the last */
 	uint64_t written_sum;	    /* pages, of all samples */
 	struct pgs_pageset *distinct;
-	bool has_shared; /* a shared mapping is among the tracked ones */
+	bool has_shared;    /* a shared mapping is among the tracked ones */
+	bool has_file;	    /* and a private one of a file */
+	int command_status; /* of the command that was run to its end */
 };
 
 extern const struct pgs_col wp_cols[];
@@ -54,6 +56,25 @@ int wp_emit_mapping(void *arg, const struct pgs_track_vma *tv);
 int wp_emit_total(struct wp *w);
 int wp_summary(struct wp *w);
 
-/* ---- wp_run.c: samples over time; an exit status --------------------------------------------- */
+/* ---- wp_run.c: samples over time ------------------------------------------------------------- */
 
+/* wp_run - of a PID, or of the command; an exit status. */
 int wp_run(struct wp *w);
+
+uint64_t wp_now_ns(void); /* CLOCK_MONOTONIC */
+/* wp_begin - the clock of the samples starts now. */
+void wp_begin(struct wp *w);
+/* wp_take_sample - one sample, printed; 0 or -errno. */
+int wp_take_sample(struct wp *w);
+/* wp_is_done - as many samples as were asked for have been taken. */
+bool wp_is_done(const struct wp *w);
+/* wp_next_tick - when the sample after that of @tick is due. Ticks that were missed, because a
+ * sample took longer than the interval, are not made up for. */
+uint64_t wp_next_tick(const struct wp *w, uint64_t tick);
+/* wp_failed - a message and an entry in "errors"; the exit status for @err. */
+int wp_failed(struct wp *w, int err);
+
+/* ---- wp_command.c ---------------------------------------------------------------------------- */
+
+/* wp_run_command - the command is run to its end, or could not be tracked: an exit status. */
+int wp_run_command(struct wp *w, const struct pgs_track_opts *opts);

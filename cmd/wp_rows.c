@@ -150,6 +150,7 @@ int wp_emit_mapping(void *arg, const struct pgs_track_vma *tv)
 	for (unsigned int i = 0; i < PGS_UNTRACKED_REASONS; i++)
 		s->untracked[i] += tv->untracked[i];
 	w->has_shared |= tv->tracked && pgs_vma_is_shared(tv->vma);
+	w->has_file |= tv->tracked && !pgs_vma_is_shared(tv->vma) && tv->vma->inode;
 	if (w->opts->by != WP_VMA ||
 	    (!tv->written && !tv->unknown && !sum_untracked(tv->untracked)))
 		return 0;
@@ -174,19 +175,28 @@ int wp_emit_total(struct wp *w)
 /* ---- the summary ------------------------------------------------------------------------------
  */
 
+/* What the method cannot see, of what there is in this process. */
 static const char *limits(const struct wp *w)
 {
-	enum pgs_track_method method = pgs_track_method(w->track);
+	static const char *const of_uffd[2][2] = {
+		{NULL,
+		 "pages of private file mappings that are dropped after a write are not seen"},
+		{"writes to shared memory by others are not seen, and its first touch counts",
+		 "writes to shared memory by others are not seen, and its first touch counts; "
+		 "pages "
+		 "of private file mappings that are dropped after a write are not seen"},
+	};
 
-	if (method == PGS_TRACK_UFFD)
-		return w->has_shared ? "writes to shared memory by other processes are not seen; "
-				       "the first touch of it counts as a write"
-				     : NULL;
-	if (method == PGS_TRACK_MODULE)
-		return "pages that were dropped, and shared ones that were reclaimed, are not seen";
-	return "not atomic: a write between reading and clearing is lost; other users of "
-	       "soft-dirty are disturbed; pages that were dropped, and shared ones that were "
-	       "reclaimed, are not seen";
+	switch (pgs_track_method(w->track)) {
+	case PGS_TRACK_UFFD:
+		return of_uffd[w->has_shared][w->has_file];
+	case PGS_TRACK_MODULE:
+		return "pages that are dropped, and shared ones that are reclaimed, are not seen";
+	default:
+		return "not atomic: what is written between reading and clearing is lost; pages "
+		       "that "
+		       "are dropped, and shared ones that are reclaimed, are not seen";
+	}
 }
 
 static int sum_reasons(struct wp *w)
@@ -226,17 +236,41 @@ static int sum_working_set(struct wp *w)
 	return r;
 }
 
+static int sum_method(struct wp *w)
+{
+	enum pgs_track_method method = pgs_track_method(w->track);
+	bool known = method != PGS_TRACK_AUTO; /* a command may end before its exec */
+	int r = out_summary(w->out, "method", PGS_STR,
+			    known ? pgs_str(pgs_track_method_name(method)) : PGS_NULL);
+
+	if (!r)
+		r = out_summary(w->out, "method_why", PGS_STR,
+				known ? pgs_str(pgs_track_why(w->track)) : PGS_NULL);
+	if (!r)
+		r = out_summary(w->out, "limits", PGS_STR, known ? pgs_str(limits(w)) : PGS_NULL);
+	return r;
+}
+
+/* Of a command alone. */
+static int sum_command(struct wp *w)
+{
+	int r = 0;
+
+	if (!w->opts->command)
+		return 0;
+	r = out_summary(w->out, "execs", PGS_U64, pgs_u64(pgs_track_execs(w->track)));
+	if (!r)
+		r = out_summary(w->out, "forks_not_followed", PGS_U64,
+				pgs_u64(pgs_track_forks(w->track)));
+	return r;
+}
+
 int wp_summary(struct wp *w)
 {
 	const struct wp_sample *s = &w->sample;
-	const char *method = pgs_track_method_name(pgs_track_method(w->track));
 	uint64_t stop_ns = pgs_track_stop_ns(w->track);
-	int r = out_summary(w->out, "method", PGS_STR, pgs_str(method));
+	int r = sum_method(w);
 
-	if (!r)
-		r = out_summary(w->out, "method_why", PGS_STR, pgs_str(pgs_track_why(w->track)));
-	if (!r)
-		r = out_summary(w->out, "limits", PGS_STR, pgs_str(limits(w)));
 	if (!r)
 		r = out_summary(w->out, "samples", PGS_U64, pgs_u64(s->number));
 	if (!r)
@@ -251,5 +285,7 @@ int wp_summary(struct wp *w)
 		r = sum_reasons(w);
 	if (!r)
 		r = out_summary(w->out, "stop_us", PGS_F64, pgs_f64((double)stop_ns / 1000.0));
+	if (!r)
+		r = sum_command(w);
 	return r;
 }

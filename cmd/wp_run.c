@@ -8,7 +8,7 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 
-static uint64_t now_ns(void)
+uint64_t wp_now_ns(void)
 {
 	struct timespec ts;
 
@@ -27,14 +27,14 @@ static void sleep_until(uint64_t when)
 		;
 }
 
-static int take_sample(struct wp *w)
+int wp_take_sample(struct wp *w)
 {
 	const struct pgs_track_sink sink = {
 		.written = wp_emit_written,
 		.mapping = wp_emit_mapping,
 		.arg = w,
 	};
-	uint64_t number = w->sample.number + 1, time_ns = now_ns();
+	uint64_t number = w->sample.number + 1, time_ns = wp_now_ns();
 	int r;
 
 	w->sample = (struct wp_sample){
@@ -50,29 +50,69 @@ static int take_sample(struct wp *w)
 	return r ? r : out_flush(w->out);
 }
 
-/* Ticks that were missed, because a sample took longer than the interval, are not made up for. */
+void wp_begin(struct wp *w)
+{
+	w->began_ns = w->last_ns = wp_now_ns();
+}
+
+bool wp_is_done(const struct wp *w)
+{
+	return w->opts->count && w->sample.number >= w->opts->count;
+}
+
+uint64_t wp_next_tick(const struct wp *w, uint64_t tick)
+{
+	uint64_t now = wp_now_ns();
+
+	tick += w->opts->interval_ns;
+	return tick > now ? tick : now;
+}
+
+/* An interruption ends the last interval early. */
 static int take_samples(struct wp *w)
 {
-	uint64_t next = w->began_ns, now;
+	uint64_t tick = w->began_ns;
 	int r = 0;
 
-	while (!r && !cmd_interrupted && (!w->opts->count || w->sample.number < w->opts->count)) {
-		now = now_ns();
-		next += w->opts->interval_ns;
-		next = next > now ? next : now;
-		sleep_until(next);
-		r = take_sample(w);
+	while (!r && !cmd_interrupted && !wp_is_done(w)) {
+		tick = wp_next_tick(w, tick);
+		sleep_until(tick);
+		r = wp_take_sample(w);
 	}
 	return r;
 }
 
-static int failed(struct wp *w, int err)
+int wp_failed(struct wp *w, int err)
 {
 	const char *what = err == -ENOMEM ? "out of memory" : pgs_ctx_error(w->ctx);
 
 	msg_error("%s", what);
 	out_error(w->out, (int)w->pid, what, err);
-	return msg_exit_status(err);
+	return err == -ESRCH && w->sample.number ? PGS_EXIT_INCOMPLETE : msg_exit_status(err);
+}
+
+static int run_pid(struct wp *w, const struct pgs_track_opts *opts)
+{
+	int r = pgs_track_open(w->ctx, w->pid, opts, &w->track), status = PGS_EXIT_OK;
+
+	if (r)
+		return wp_failed(w, r);
+	wp_begin(w);
+	msg_debug("method %s: %s", pgs_track_method_name(pgs_track_method(w->track)),
+		  pgs_track_why(w->track));
+	r = take_samples(w);
+	if (r && r != -EPIPE)
+		status = wp_failed(w, r);
+	wp_summary(w);
+	return status;
+}
+
+/* What others may suffer from is said before it is done. */
+static void warn(const struct wp_opts *o)
+{
+	if (o->method == PGS_TRACK_SOFT_DIRTY)
+		msg_warn("soft-dirty is cleared for the whole process: whoever else uses it (CRIU) "
+			 "is disturbed");
 }
 
 int wp_run(struct wp *w)
@@ -81,24 +121,14 @@ int wp_run(struct wp *w)
 	const struct pgs_track_opts opts = {
 		.method = o->method,
 		.clear_soft_dirty = o->clear_soft_dirty,
+		.follow = o->command,
 		.ranges = o->target.ranges,
 		.nr_ranges = o->target.nr_ranges,
 		.match = target_matches,
 		.match_arg = (void *)&o->target,
 		.kmod = w->kmod,
 	};
-	int r = pgs_track_open(w->ctx, w->pid, &opts, &w->track), status = PGS_EXIT_OK;
 
-	if (r)
-		return failed(w, r);
-	w->began_ns = w->last_ns = now_ns();
-	msg_debug("method %s: %s", pgs_track_method_name(pgs_track_method(w->track)),
-		  pgs_track_why(w->track));
-	r = take_samples(w);
-	if (r && r != -EPIPE)
-		status = failed(w, r);
-	if (r == -ESRCH)
-		status = PGS_EXIT_INCOMPLETE;
-	wp_summary(w);
-	return status;
+	warn(o);
+	return o->command ? wp_run_command(w, &opts) : run_pid(w, &opts);
 }

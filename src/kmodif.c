@@ -30,7 +30,8 @@ int pgs_kmod_request(struct pgs_kmod *kmod, unsigned long request, void *arg)
 {
 	int r;
 
-	pgs_caps_raise(PGS_CAP(CAP_SYS_ADMIN));
+	/* The second for PGSCAN_SCAN_CLEAR of another process. */
+	pgs_caps_raise(PGS_CAP(CAP_SYS_ADMIN) | PGS_CAP(CAP_SYS_PTRACE));
 	r = ioctl(kmod->fd, request, arg);
 	if (r < 0)
 		r = -errno;

@@ -41,7 +41,7 @@ static uint64_t pages_of(const struct pgs_track *t, uint64_t start, uint64_t end
 	return (end - start) >> t->ctx->page_shift;
 }
 
-static int flush_run(struct pgs_track *t)
+int pgs_track_flush(struct pgs_track *t)
 {
 	uint64_t start = t->run_start, end = t->run_end;
 
@@ -57,7 +57,7 @@ int pgs_track_written(struct pgs_track *t, uint64_t start, uint64_t end)
 	int r = 0;
 
 	if (start != t->run_end) {
-		r = flush_run(t);
+		r = pgs_track_flush(t);
 		t->run_start = start;
 	}
 	t->run_end = end;
@@ -77,7 +77,7 @@ static int begin(struct pgs_track *t, uint64_t start, uint64_t end)
 	enum pgs_untracked why = PGS_UNTRACKED_REFUSED;
 	int r = t->ops->begin(t, start, end, &why);
 
-	if (r == -ESRCH || r == -ENOMEM)
+	if (r == -ESRCH || r == -ENOMEM || r == -EOPNOTSUPP)
 		return r;
 	if (r) {
 		t->tv.untracked[why] += pages_of(t, start, end);
@@ -140,7 +140,7 @@ static int sample_part(struct pgs_track *t, const struct pgs_vma *vma, uint64_t 
 	if (!r)
 		r = sample_range(t, start, end);
 	if (!r)
-		r = flush_run(t);
+		r = pgs_track_flush(t);
 	if (!r && t->sink)
 		r = t->sink->mapping(t->sink->arg, &t->tv);
 	return r;
@@ -211,6 +211,8 @@ int pgs_track_sample(struct pgs_track *t, const struct pgs_track_sink *sink, uin
 
 static const struct pgs_track_ops *const all_ops[PGS_TRACK_METHODS] = {
 	[PGS_TRACK_UFFD] = &pgs_track_uffd,
+	[PGS_TRACK_MODULE] = &pgs_track_module,
+	[PGS_TRACK_SOFT_DIRTY] = &pgs_track_soft_dirty,
 };
 
 /* A feature that the method stands on and that is not there; NULL if all are. */
@@ -222,18 +224,17 @@ static const char *lacking(struct pgs_kfeat *kfeat, const enum pgs_feat_id *ids,
 	return NULL;
 }
 
-static int check_uffd(struct pgs_track *t, struct pgs_kfeat *kfeat)
+static int check_uffd(struct pgs_track *t)
 {
 	static const enum pgs_feat_id ids[] = {PGS_FEAT_PAGEMAP_SCAN, PGS_FEAT_UFFD_WP_ASYNC,
 					       PGS_FEAT_PTRACE, PGS_FEAT_PIDFD_GETFD};
-	const char *name = lacking(kfeat, ids, sizeof(ids) / sizeof(ids[0]));
+	const char *name = lacking(t->kfeat, ids, sizeof(ids) / sizeof(ids[0]));
 
 	return name ? pgs_ctx_fail(t->ctx, -EOPNOTSUPP, "this kernel or user has no %s", name) : 0;
 }
 
-static int check_module(struct pgs_track *t, struct pgs_kfeat *kfeat)
+static int check_module(struct pgs_track *t)
 {
-	(void)kfeat;
 	if (!t->opts->kmod)
 		return pgs_ctx_fail(t->ctx, -EOPNOTSUPP, "the module is not loaded");
 	if (!pgs_kmod_has(t->opts->kmod, PGSCAN_FEAT_SCAN | PGSCAN_FEAT_SCAN_CLEAR))
@@ -242,11 +243,11 @@ static int check_module(struct pgs_track *t, struct pgs_kfeat *kfeat)
 	return 0;
 }
 
-static int check_soft_dirty(struct pgs_track *t, struct pgs_kfeat *kfeat)
+static int check_soft_dirty(struct pgs_track *t)
 {
 	static const enum pgs_feat_id id = PGS_FEAT_SOFT_DIRTY;
 
-	if (lacking(kfeat, &id, 1))
+	if (lacking(t->kfeat, &id, 1))
 		return pgs_ctx_fail(t->ctx, -EOPNOTSUPP,
 				    "this kernel does not track soft-dirty: a write after "
 				    "clear_refs sets no bit");
@@ -257,15 +258,24 @@ static int check_soft_dirty(struct pgs_track *t, struct pgs_kfeat *kfeat)
 	return 0;
 }
 
-static int (*const checks[PGS_TRACK_METHODS])(struct pgs_track *t, struct pgs_kfeat *kfeat) = {
+static int (*const checks[PGS_TRACK_METHODS])(struct pgs_track *t) = {
 	[PGS_TRACK_UFFD] = check_uffd,
 	[PGS_TRACK_MODULE] = check_module,
 	[PGS_TRACK_SOFT_DIRTY] = check_soft_dirty,
 };
 
-static int try_method(struct pgs_track *t, struct pgs_kfeat *kfeat, enum pgs_track_method method)
+static void leave_method(struct pgs_track *t)
 {
-	int r = checks[method](t, kfeat);
+	if (t->ops)
+		t->ops->close(t);
+	t->ops = NULL;
+	t->priv = NULL;
+	pgs_ranges_fini(&t->tracked);
+}
+
+static int try_method(struct pgs_track *t, enum pgs_track_method method)
+{
+	int r = checks[method](t);
 
 	if (r)
 		return r;
@@ -274,23 +284,19 @@ static int try_method(struct pgs_track *t, struct pgs_kfeat *kfeat, enum pgs_tra
 	r = t->ops->open(t);
 	if (!r)
 		r = walk(t, NULL);
-	if (r) {
-		t->ops->close(t);
-		t->ops = NULL;
-		t->priv = NULL;
-		pgs_ranges_fini(&t->tracked);
-	}
+	if (r)
+		leave_method(t);
 	return r;
 }
 
 /* What kept a better method from being used stays in t->why. */
-static int choose(struct pgs_track *t, struct pgs_kfeat *kfeat)
+static int choose(struct pgs_track *t)
 {
 	char before[sizeof(t->why)] = "";
 	int r = -EOPNOTSUPP;
 
 	for (enum pgs_track_method m = PGS_TRACK_UFFD; m < PGS_TRACK_METHODS; m++) {
-		r = try_method(t, kfeat, m);
+		r = try_method(t, m);
 		if (!r) {
 			snprintf(t->why, sizeof(t->why), "%s",
 				 before[0] ? before : "the first choice, and available");
@@ -304,11 +310,49 @@ static int choose(struct pgs_track *t, struct pgs_kfeat *kfeat)
 	return pgs_ctx_fail(t->ctx, r, "no way to track writes here: %s", before);
 }
 
+/* Track the memory that the process has now. */
+static int attach(struct pgs_track *t)
+{
+	int r = pgs_pagemap_open(t->ctx, t->pid, 0, &t->pm);
+
+	if (!r && !t->kfeat)
+		r = pgs_kfeat_new(t->ctx, &t->kfeat);
+	if (r)
+		return r;
+	if (t->opts->method == PGS_TRACK_AUTO)
+		return choose(t);
+	snprintf(t->why, sizeof(t->why), "asked for");
+	return try_method(t, t->opts->method);
+}
+
+static void detach(struct pgs_track *t)
+{
+	leave_method(t);
+	pgs_pagemap_close(t->pm);
+	t->pm = NULL;
+	pgs_closep(&t->uffd);
+	t->uffd = -1;
+}
+
+static int watch(struct pgs_track *t)
+{
+	enum pgs_track_method method = t->opts->method;
+	bool wants_uffd = method == PGS_TRACK_AUTO || method == PGS_TRACK_UFFD;
+	struct pgs_warden_msg msg;
+	int r = pgs_warden_open(t->ctx, t->pid, wants_uffd ? PGS_WARDEN_FOLLOW : PGS_WARDEN_WATCH,
+				&t->warden);
+
+	if (!r)
+		r = pgs_warden_receive(t->warden, &msg, &t->uffd);
+	if (!r && msg.event != PGS_WARDEN_READY)
+		r = pgs_ctx_fail(t->ctx, -ECHILD, "the child that traces was killed");
+	return r;
+}
+
 int pgs_track_open(struct pgs_ctx *ctx, pid_t pid, const struct pgs_track_opts *opts,
 		   struct pgs_track **ret_track)
 {
 	_cleanup_(pgs_track_closep) struct pgs_track *t = calloc(1, sizeof(*t));
-	_cleanup_(pgs_kfeat_freep) struct pgs_kfeat *kfeat = NULL;
 	int r;
 
 	if (!t)
@@ -316,17 +360,8 @@ int pgs_track_open(struct pgs_ctx *ctx, pid_t pid, const struct pgs_track_opts *
 	t->ctx = ctx;
 	t->pid = pid;
 	t->opts = opts;
-	r = pgs_pagemap_open(ctx, pid, 0, &t->pm);
-	if (!r)
-		r = pgs_kfeat_new(ctx, &kfeat);
-	if (r)
-		return r;
-	if (opts->method == PGS_TRACK_AUTO) {
-		r = choose(t, kfeat);
-	} else {
-		snprintf(t->why, sizeof(t->why), "asked for");
-		r = try_method(t, kfeat, opts->method);
-	}
+	t->uffd = -1;
+	r = opts->follow ? watch(t) : attach(t);
 	if (r)
 		return r;
 	*ret_track = t;
@@ -338,10 +373,9 @@ void pgs_track_close(struct pgs_track *t)
 {
 	if (!t)
 		return;
-	if (t->ops)
-		t->ops->close(t);
-	pgs_pagemap_close(t->pm);
-	pgs_ranges_fini(&t->tracked);
+	detach(t);
+	pgs_warden_close(t->warden);
+	pgs_kfeat_free(t->kfeat);
 	free(t);
 }
 
@@ -363,4 +397,64 @@ const char *pgs_track_why(const struct pgs_track *t)
 uint64_t pgs_track_stop_ns(const struct pgs_track *t)
 {
 	return t->stop_ns;
+}
+
+/* ---- following --------------------------------------------------------------------------------
+ */
+
+int pgs_track_fd(const struct pgs_track *t)
+{
+	return pgs_warden_fd(t->warden);
+}
+
+static int follow_exec(struct pgs_track *t, const struct pgs_warden_msg *msg, int uffd)
+{
+	detach(t);
+	t->uffd = uffd;
+	t->uffd_err = msg->err;
+	memcpy(t->uffd_text, msg->text, sizeof(t->uffd_text));
+	t->stop_ns += msg->stop_ns;
+	t->execs++;
+	return attach(t);
+}
+
+int pgs_track_event(struct pgs_track *t, enum pgs_track_event *ret_event)
+{
+	struct pgs_warden_msg msg;
+	int uffd, r;
+
+	*ret_event = PGS_TRACK_GONE;
+	r = pgs_warden_receive(t->warden, &msg, &uffd);
+	if (r)
+		return r;
+	if (msg.forks)
+		t->forks = msg.forks;
+	if (msg.event == PGS_WARDEN_EXEC) {
+		*ret_event = PGS_TRACK_EXEC;
+		return follow_exec(t, &msg, uffd);
+	}
+	if (msg.event == PGS_WARDEN_EXIT)
+		*ret_event = PGS_TRACK_EXIT;
+	pgs_closep(&uffd);
+	return 0;
+}
+
+int pgs_track_go(struct pgs_track *t)
+{
+	return pgs_warden_go(t->warden);
+}
+
+bool pgs_track_is_tracking(const struct pgs_track *t)
+{
+	return t->ops;
+}
+
+uint64_t pgs_track_execs(const struct pgs_track *t)
+{
+	return t->execs;
+}
+
+uint64_t pgs_track_forks(const struct pgs_track *t)
+{
+	return t->forks;
 }

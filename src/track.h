@@ -97,3 +97,26 @@ int pgs_track_sample(struct pgs_track *track, const struct pgs_track_sink *sink,
 enum pgs_track_method pgs_track_method(const struct pgs_track *track) __attribute__((nonnull));
 const char *pgs_track_why(const struct pgs_track *track) __attribute__((nonnull));
 uint64_t pgs_track_stop_ns(const struct pgs_track *track) __attribute__((nonnull));
+
+/*
+ * Following: with opts.follow @pid is a child of the caller that waits to execute a program.
+ * pgs_track_open() then only begins to watch; tracking begins with the exec, before the program's
+ * first instruction, and anew with each exec after it.
+ */
+enum pgs_track_event {
+	PGS_TRACK_EXEC, /* another program: tracked from now on, if pgs_track_is_tracking() */
+	PGS_TRACK_EXIT, /* the process is about to end: the moment for a last sample */
+	PGS_TRACK_GONE, /* no more events */
+};
+
+/* pgs_track_fd - readable when there is an event. Owned by the tracker. */
+int pgs_track_fd(const struct pgs_track *track) __attribute__((nonnull));
+/* pgs_track_event - take it in. Returns 0 or -errno: the new program cannot be tracked, but runs;
+ * *@ret_event is set. With EXEC and EXIT the process is held until pgs_track_go(). */
+int pgs_track_event(struct pgs_track *track, enum pgs_track_event *ret_event)
+	__attribute__((nonnull, warn_unused_result));
+int pgs_track_go(struct pgs_track *track) __attribute__((nonnull));
+bool pgs_track_is_tracking(const struct pgs_track *track) __attribute__((nonnull));
+/* How many programs were executed, and processes forked (by the first thread), none followed. */
+uint64_t pgs_track_execs(const struct pgs_track *track) __attribute__((nonnull));
+uint64_t pgs_track_forks(const struct pgs_track *track) __attribute__((nonnull));

@@ -2,6 +2,7 @@
 /* track_priv: what track.c and the methods behind it share; of no use to others. */
 #pragma once
 
+#include "kfeat.h"
 #include "pagemap.h"
 #include "ranges.h"
 #include "track.h"
@@ -14,6 +15,12 @@ struct pgs_track {
 	enum pgs_track_method method;
 	const struct pgs_track_ops *ops;
 	struct pgs_pagemap *pm;
+	struct pgs_kfeat *kfeat;
+	struct pgs_warden *warden; /* following, otherwise NULL */
+	int uffd;		   /* following: of the memory of the last exec, or -1 */
+	int uffd_err;		   /* and why it is -1 */
+	char uffd_text[200];
+	uint64_t execs, forks;
 	char why[200];
 	uint64_t stop_ns;
 	void *priv; /* the method's */
@@ -34,7 +41,8 @@ struct pgs_track_ops {
 	/* Get ready for the process; track->pm is open. */
 	int (*open)(struct pgs_track *track);
 	void (*close)(struct pgs_track *track);
-	/* Track a range from now on. -errno: it cannot be, and why in *@ret_why; -ESRCH. */
+	/* Track a range from now on. -errno: it cannot be, and why in *@ret_why; -ESRCH;
+	 * -EOPNOTSUPP if the process as a whole cannot. */
 	int (*begin)(struct pgs_track *track, uint64_t start, uint64_t end,
 		     enum pgs_untracked *ret_why);
 	/* Report what was written of a range, pgs_track_written(), and begin anew.
@@ -51,3 +59,5 @@ extern const struct pgs_track_ops pgs_track_uffd, pgs_track_module, pgs_track_so
 /* pgs_track_written - the method found [@start, @end) written; in address order. */
 int pgs_track_written(struct pgs_track *track, uint64_t start, uint64_t end)
 	__attribute__((nonnull, warn_unused_result));
+/* pgs_track_flush - pass on the run that may have gone on, so that tv.written is up to date. */
+int pgs_track_flush(struct pgs_track *track) __attribute__((nonnull, warn_unused_result));

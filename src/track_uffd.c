@@ -24,6 +24,9 @@
 
 #define ROOM 4096u /* regions a request: more than eight granules can hold */
 
+/* The highest: whatever kinds of special entries are configured in, SWP_PTE_MARKER is the last. */
+#define SWAP_TYPE_MARKER (PGS_PM_SWAP_TYPES - 1)
+
 /* mmap_lock is held for as long as a request goes without result: 65536 pages take 20 us if none is
  * written to. */
 #define WINDOW_GRANULES 128u
@@ -33,7 +36,6 @@ struct uffd_priv {
 	uint64_t granule; /* bytes */
 	bool holes_show;  /* an armed granule without a page table any more counts as written */
 	struct pgs_ranges armed;
-	struct pgs_swap_types types;
 	uint64_t zero_pfn;
 	struct pgs_region *written, *populated; /* ROOM each */
 	uint64_t *words;			/* of one granule */
@@ -159,21 +161,22 @@ static bool was_written(const struct pgs_track *t, uint64_t categories)
 /*
  * A page that was protected just now, and that was empty or only read a moment before; @word is
  * what pagemap says after. Protected and there: it was written in between. There and not protected:
- * it was written after, and the next sample will say so. A marker: it was empty.
+ * it was written after, and the next sample will say so. A marker: it was empty. Where frames are
+ * hidden a marker looks like a page in swap; it is by far the likelier.
  */
 static bool was_written_meanwhile(const struct pgs_track *t, uint64_t word)
 {
 	const struct uffd_priv *p = t->priv;
-	struct pgs_page page;
 
 	if (!(word & PGS_PM_UFFD_WP))
 		return false;
-	pgs_page_decode(word, &p->types, &page);
-	if (page.state == PGS_SWAPPED)
-		return page.has_slot; /* hidden: far more likely a marker */
-	if (page.state != PGS_PRESENT || (page.file && !pgs_vma_is_shared(t->tv.vma)))
+	if (word & PGS_PM_SWAP)
+		return word & PGS_PM_FRAME && pgs_pm_swap_type(word) != SWAP_TYPE_MARKER;
+	if (word & PGS_PM_FILE && !pgs_vma_is_shared(t->tv.vma))
 		return false;
-	return page.has_frame && p->zero_pfn ? page.pfn != p->zero_pfn : page.exclusive;
+	if (p->zero_pfn && word & PGS_PM_FRAME)
+		return (word & PGS_PM_FRAME) != p->zero_pfn;
+	return word & PGS_PM_EXCLUSIVE;
 }
 
 /* Pages of [start, end), inside one granule, that were protected but not seen as written before. */
@@ -192,8 +195,6 @@ static int report_others(struct pgs_track *t, uint64_t start, uint64_t end)
 		n = pgs_pagemap_read(t->pm, start, count, p->words);
 		if (n < 0)
 			return (int)n;
-		if (pgs_words_special(p->words, (size_t)n))
-			pgs_swap_types_resolve(t->ctx, &p->types);
 		for (ssize_t i = 0; i < n && !r; i++)
 			if (was_written_meanwhile(t, p->words[i]))
 				r = pgs_track_written(t, start + (uint64_t)i * page_size,
@@ -374,28 +375,37 @@ static bool holes_are_written(struct pgs_ctx *ctx, uint64_t granule)
 	return n > 0;
 }
 
-static int fetch_uffd(struct pgs_track *t)
+static int fetch_uffd(struct pgs_track *t, int *ret_uffd)
 {
 	_cleanup_(pgs_warden_closep) struct pgs_warden *warden = NULL;
-	struct uffd_priv *p = t->priv;
 	struct pgs_warden_msg msg;
-	int r = pgs_warden_open(t->ctx, t->pid, false, &warden);
+	int r = pgs_warden_open(t->ctx, t->pid, PGS_WARDEN_ONCE, &warden);
 
 	if (!r)
-		r = pgs_warden_receive(warden, &msg, &p->uffd);
+		r = pgs_warden_receive(warden, &msg, ret_uffd);
 	if (r)
 		return r;
-	if (p->uffd < 0)
+	if (msg.event != PGS_WARDEN_UFFD)
 		return pgs_ctx_fail(t->ctx, -ECHILD, "the child that traces was killed");
 	t->stop_ns += msg.stop_ns;
-	r = pgs_uffd_init(p->uffd);
-	return r ? pgs_ctx_fail(t->ctx, r, "this kernel has no asynchronous write protection") : 0;
+	return 0;
+}
+
+/* Following, it came with the exec. */
+static int given_uffd(struct pgs_track *t, int *ret_uffd)
+{
+	if (t->uffd < 0)
+		return pgs_ctx_fail(t->ctx, t->uffd_err, "%s", t->uffd_text);
+	*ret_uffd = t->uffd;
+	t->uffd = -1;
+	return 0;
 }
 
 static int uffd_open(struct pgs_track *t)
 {
 	struct uffd_priv *p = calloc(1, sizeof(*p));
 	uint64_t entries = t->ctx->page_size / sizeof(uint64_t);
+	int r;
 
 	if (!p)
 		return -ENOMEM;
@@ -407,10 +417,13 @@ static int uffd_open(struct pgs_track *t)
 	p->words = calloc(entries, sizeof(*p->words));
 	if (!p->written || !p->populated || !p->words)
 		return -ENOMEM;
-	pgs_swap_types_init(t->ctx, &p->types);
 	p->zero_pfn = pgs_zero_pfn(t->ctx);
 	p->holes_show = holes_are_written(t->ctx, p->granule);
-	return fetch_uffd(t);
+	r = t->opts->follow ? given_uffd(t, &p->uffd) : fetch_uffd(t, &p->uffd);
+	if (r)
+		return r;
+	r = pgs_uffd_init(p->uffd);
+	return r ? pgs_ctx_fail(t->ctx, r, "this kernel has no asynchronous write protection") : 0;
 }
 
 /* The last descriptor's end unregisters all; to do it first also takes the protection off on

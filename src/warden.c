@@ -34,8 +34,9 @@ struct child {
 	struct pgs_ctx *ctx;
 	pid_t pid;
 	int socket;
+	enum pgs_warden_mode mode;
 	struct pgs_inject *inject;
-	uint64_t forks, not_armed;
+	uint64_t forks;
 };
 
 static uint64_t now_ns(void)
@@ -57,7 +58,6 @@ static int send_msg(struct child *c, struct pgs_warden_msg *m, int fd)
 	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
 
 	m->forks = c->forks;
-	m->not_armed = c->not_armed;
 	if (fd >= 0) {
 		struct cmsghdr *cmsg;
 
@@ -135,24 +135,10 @@ static int make_uffd(struct child *c)
 	return ours;
 }
 
-/* The one thing all of this is for. @began: when the process was stopped. */
-static int hand_over(struct child *c, uint64_t began, bool hold)
-{
-	struct pgs_warden_msg m = {.event = PGS_WARDEN_UFFD};
-	_cleanup_close_ int uffd = make_uffd(c);
-
-	if (!hold)
-		pgs_inject_close(c->inject);
-	if (!hold)
-		c->inject = NULL;
-	if (uffd < 0)
-		return uffd;
-	m.stop_ns = now_ns() - began;
-	return send_msg(c, &m, uffd);
-}
-
 static int once(struct child *c)
 {
+	struct pgs_warden_msg m = {.event = PGS_WARDEN_UFFD};
+	_cleanup_close_ int uffd = -1;
 	uint64_t began;
 	int r = pgs_inject_open(c->ctx, c->pid, &c->inject);
 
@@ -161,7 +147,13 @@ static int once(struct child *c)
 	began = now_ns();
 	if (!r)
 		r = pgs_inject_stop(c->inject);
-	return r ? r : hand_over(c, began, false);
+	uffd = r ? r : make_uffd(c);
+	pgs_inject_close(c->inject);
+	c->inject = NULL;
+	if (uffd < 0)
+		return uffd;
+	m.stop_ns = now_ns() - began;
+	return send_msg(c, &m, uffd);
 }
 
 /* ---- the child that follows -------------------------------------------------------------------
@@ -183,26 +175,48 @@ static bool is_dismissed(struct child *c)
 	return poll(&pfd, 1, 0) != 0;
 }
 
-/* At the end of execve(2), before the first instruction of the new program. A program that cannot
- * be tracked runs on all the same. */
-static int follow_exec(struct child *c)
+/* At the end of execve(2): stop it anew where it can be made to call. */
+static int uffd_after_exec(struct child *c)
 {
-	uint64_t began = now_ns();
 	int r = pgs_inject_resume(c->inject);
 
 	if (!r)
 		r = pgs_inject_stop(c->inject);
 	if (!r)
 		r = pgs_inject_relocate(c->inject);
-	if (!r)
-		r = hand_over(c, began, true);
-	if (r == -ESRCH || r == -EPIPE)
-		return r;
-	if (r) {
-		c->not_armed++;
-		send_error(c, r);
+	return r ? r : make_uffd(c);
+}
+
+/* Before the first instruction of the new program. One that cannot be tracked runs on all the
+ * same. */
+static int hold_after_exec(struct child *c)
+{
+	struct pgs_warden_msg m = {.event = PGS_WARDEN_EXEC, .err = -EOPNOTSUPP};
+	uint64_t began = now_ns();
+	_cleanup_close_ int uffd = -1;
+	int r;
+
+	if (c->mode == PGS_WARDEN_FOLLOW) {
+		uffd = uffd_after_exec(c);
+		if (uffd == -ESRCH)
+			return uffd;
+		m.err = uffd < 0 ? uffd : 0;
+		snprintf(m.text, sizeof(m.text), "%s", uffd < 0 ? pgs_ctx_error(c->ctx) : "");
 	}
-	r = await_go(c);
+	m.stop_ns = now_ns() - began;
+	r = send_msg(c, &m, uffd);
+	if (!r)
+		r = await_go(c);
+	return r ? r : pgs_inject_resume(c->inject);
+}
+
+/* do_exit() has not given its memory up yet. */
+static int hold_in_exit(struct child *c)
+{
+	int r = send_event(c, PGS_WARDEN_EXIT);
+
+	if (!r)
+		r = await_go(c);
 	return r ? r : pgs_inject_resume(c->inject);
 }
 
@@ -219,25 +233,31 @@ static void release_forked(struct child *c)
 		(void)ptrace(PTRACE_DETACH, (pid_t)pid, NULL, NULL);
 }
 
+static int handle_event(struct child *c, int event)
+{
+	switch (event) {
+	case PTRACE_EVENT_EXEC:
+		return hold_after_exec(c);
+	case PTRACE_EVENT_EXIT:
+		return hold_in_exit(c);
+	}
+	release_forked(c);
+	return pgs_inject_resume(c->inject);
+}
+
 static int follow(struct child *c)
 {
 	int event, r = pgs_inject_open(c->ctx, c->pid, &c->inject);
 
 	if (!r)
-		r = pgs_inject_seize(c->inject,
-				     PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK);
+		r = pgs_inject_seize(c->inject, PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT |
+							PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK);
 	if (!r)
 		r = send_event(c, PGS_WARDEN_READY);
 	while (!r && !is_dismissed(c)) {
 		r = pgs_inject_wait(c->inject, WATCH_NS, &event);
-		if (r <= 0)
-			continue;
-		if (event == PTRACE_EVENT_EXEC) {
-			r = follow_exec(c);
-			continue;
-		}
-		release_forked(c);
-		r = pgs_inject_resume(c->inject);
+		if (r > 0)
+			r = handle_event(c, event);
 	}
 	return r;
 }
@@ -259,14 +279,14 @@ static void isolate(void)
 }
 
 /* Without atexit() handlers and stdio buffers, which are the parent's. */
-static void __attribute__((noreturn)) child_main(struct child *c, bool is_following)
+static void __attribute__((noreturn)) child_main(struct child *c)
 {
 	int r;
 
 	isolate();
-	r = is_following ? follow(c) : once(c);
+	r = c->mode == PGS_WARDEN_ONCE ? once(c) : follow(c);
 	pgs_inject_close(c->inject);
-	if (r == -ESRCH && is_following)
+	if (r == -ESRCH && c->mode != PGS_WARDEN_ONCE)
 		(void)send_event(c, PGS_WARDEN_GONE);
 	else if (r && r != -EPIPE)
 		send_error(c, r);
@@ -277,7 +297,7 @@ static void __attribute__((noreturn)) child_main(struct child *c, bool is_follow
 /* ---- the parent -------------------------------------------------------------------------------
  */
 
-int pgs_warden_open(struct pgs_ctx *ctx, pid_t pid, bool follow_exec_too,
+int pgs_warden_open(struct pgs_ctx *ctx, pid_t pid, enum pgs_warden_mode mode,
 		    struct pgs_warden **ret_warden)
 {
 	_cleanup_(pgs_warden_closep) struct pgs_warden *warden = calloc(1, sizeof(*warden));
@@ -291,10 +311,10 @@ int pgs_warden_open(struct pgs_ctx *ctx, pid_t pid, bool follow_exec_too,
 		return pgs_ctx_fail(ctx, -errno, "socketpair: %s", strerror(errno));
 	warden->child = fork();
 	if (!warden->child) {
-		struct child c = {.ctx = ctx, .pid = pid, .socket = pair[1]};
+		struct child c = {.ctx = ctx, .pid = pid, .socket = pair[1], .mode = mode};
 
 		close(pair[0]);
-		child_main(&c, follow_exec_too);
+		child_main(&c);
 	}
 	warden->socket = pair[0];
 	close(pair[1]);
