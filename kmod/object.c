@@ -161,7 +161,13 @@ static void extend_run(struct stretch *s, struct xa_state *xas)
  */
 static pgoff_t walk_stretch(struct pgscan_object_walk *walk, pgoff_t first, pgoff_t last)
 {
-	struct stretch s = {.walk = walk, .first = first, .last = last, .next = first};
+	struct stretch s = {
+		.walk = walk,
+		.first = first,
+		.last = last,
+		.next = first,
+		.slots_matter = walk->runs->want & BIT_ULL(PGSCAN_RUN_SWAPPED),
+	};
 	XA_STATE(xas, &walk->mapping->i_pages, first);
 	pgoff_t locked = first; /* pages before it were in an earlier hold of the lock */
 	void *entry;
