@@ -3,6 +3,7 @@
 
 #include "cleanup.h"
 #include "procfs.h"
+#include "units.h"
 
 #include <errno.h>
 #include <string.h>
@@ -34,6 +35,25 @@ static bool strip_suffix(char *s, const char *suffix)
 	return true;
 }
 
+/*
+ * Slot 0 is the header, so the last slot is the number of usable ones, and more where some are bad
+ * (mkswap -c): the device's own size is sure.
+ */
+static uint64_t find_last_slot(struct pgs_ctx *ctx, const struct pgs_swap_area *area)
+{
+	const char *base = strrchr(area->name, '/');
+	_cleanup_free_ char *text = NULL;
+	uint64_t sectors;
+
+	if (area->is_file || !base ||
+	    pgs_read_file(ctx, 0, &text, "sys/class/block/%s/size", base + 1) < 0)
+		return area->size_pages;
+	text[strcspn(text, "\n")] = '\0';
+	if (pgs_parse_u64(text, &sectors) || sectors * 512 >> ctx->page_shift <= area->size_pages)
+		return area->size_pages;
+	return (sectors * 512 >> ctx->page_shift) - 1;
+}
+
 /* "Filename Type Size Used Priority"; sizes in KiB. The name is one word, as it is escaped. */
 static int parse_area(struct pgs_ctx *ctx, char *line, struct pgs_swap_area *ret_area)
 {
@@ -56,6 +76,7 @@ static int parse_area(struct pgs_ctx *ctx, char *line, struct pgs_swap_area *ret
 		return -ENOMEM;
 	unescape_octal(ret_area->name);
 	ret_area->deleted = strip_suffix(ret_area->name, " (deleted)");
+	ret_area->last_slot = find_last_slot(ctx, ret_area);
 	return 0;
 }
 
@@ -95,9 +116,155 @@ void pgs_swap_areas_fini(struct pgs_swap_areas *areas)
 	*areas = (struct pgs_swap_areas){0};
 }
 
+bool pgs_swap_areas_same(const struct pgs_swap_areas *a, const struct pgs_swap_areas *b)
+{
+	if (a->nr != b->nr)
+		return false;
+	for (size_t i = 0; i < a->nr; i++)
+		if (strcmp(a->areas[i].name, b->areas[i].name) != 0 ||
+		    a->areas[i].size_pages != b->areas[i].size_pages ||
+		    a->areas[i].prio != b->areas[i].prio)
+			return false;
+	return true;
+}
+
+uint64_t pgs_swap_areas_used(const struct pgs_swap_areas *areas)
+{
+	uint64_t pages = 0;
+
+	for (size_t i = 0; i < areas->nr; i++)
+		pages += areas->areas[i].used_pages;
+	return pages;
+}
+
+uint64_t pgs_swap_areas_size(const struct pgs_swap_areas *areas)
+{
+	uint64_t pages = 0;
+
+	for (size_t i = 0; i < areas->nr; i++)
+		pages += areas->areas[i].size_pages;
+	return pages;
+}
+
+/* ---- which area a type is ---------------------------------------------------------------------
+ */
+
+void pgs_swap_evidence_add(struct pgs_swap_evidence *evidence, unsigned int type, uint64_t first,
+			   uint64_t count)
+{
+	uint64_t last = first + count - 1;
+
+	evidence->seen |= UINT32_C(1) << type;
+	if (last > evidence->last[type])
+		evidence->last[type] = last;
+}
+
+/* The lines that are long enough, and in use enough, for what was seen of @type. */
+static uint32_t fitting_lines(const struct pgs_swap_areas *areas,
+			      const struct pgs_swap_evidence *evidence, unsigned int type)
+{
+	uint32_t lines = 0;
+
+	for (size_t i = 0; i < areas->nr; i++)
+		if (evidence->last[type] <= areas->areas[i].last_slot &&
+		    evidence->slots[type] <= areas->areas[i].used_pages)
+			lines |= UINT32_C(1) << i;
+	return lines;
+}
+
+/*
+ * The types seen are in order, and so are the lines; between the lines of two types seen lie as
+ * many areas as there are unseen types between them, at most. Below the first and above the last
+ * likewise.
+ *
+ * After the loop over @types in either direction, a line is left for a type when the types before
+ * it (or behind it) can be placed too; left by both, it is part of a whole way to place them all.
+ */
+static uint32_t reachable(uint32_t lines, uint32_t before, unsigned int gap, bool upwards)
+{
+	uint32_t reach = 0;
+
+	for (unsigned int d = 1; d <= gap; d++)
+		reach |= upwards ? before << d : before >> d;
+	return lines & reach;
+}
+
+static uint32_t low_bits(unsigned int nr)
+{
+	return nr >= 32 ? UINT32_MAX : (UINT32_C(1) << nr) - 1;
+}
+
+static void place_upwards(uint32_t seen, const uint32_t *fit, uint32_t *lines)
+{
+	int last = -1;
+
+	for (int type = 0; type < (int)PGS_PM_SWAP_TYPES; type++) {
+		if (!(seen & UINT32_C(1) << type))
+			continue;
+		lines[type] = last < 0 ? fit[type] & low_bits((unsigned int)type + 1)
+				       : reachable(fit[type], lines[last],
+						   (unsigned int)(type - last), true);
+		last = type;
+	}
+}
+
+static void place_downwards(uint32_t seen, size_t nr, const uint32_t *fit, uint32_t *lines)
+{
+	int last = -1;
+
+	for (int type = PGS_PM_SWAP_TYPES - 1; type >= 0; type--) {
+		unsigned int above = PGS_PM_SWAP_TYPES - 1 - (unsigned int)type;
+
+		if (!(seen & UINT32_C(1) << type))
+			continue;
+		if (last >= 0)
+			lines[type] = reachable(fit[type], lines[last], (unsigned int)(last - type),
+						false);
+		else /* at most @above lines come behind it */
+			lines[type] = nr > above + 1
+					      ? fit[type] & ~low_bits((unsigned int)nr - above - 1)
+					      : fit[type];
+		last = type;
+	}
+}
+
+void pgs_swap_match(const struct pgs_swap_areas *areas, const struct pgs_swap_evidence *evidence,
+		    struct pgs_swap_match *ret_match)
+{
+	uint32_t fit[PGS_PM_SWAP_TYPES] = {0}, up[PGS_PM_SWAP_TYPES] = {0};
+	struct pgs_swap_match match = {0};
+	bool possible = areas->nr <= PGS_PM_SWAP_TYPES;
+
+	for (unsigned int t = 0; possible && t < PGS_PM_SWAP_TYPES; t++)
+		if (evidence->seen & UINT32_C(1) << t)
+			fit[t] = fitting_lines(areas, evidence, t);
+	place_upwards(evidence->seen, fit, up);
+	place_downwards(evidence->seen, areas->nr, fit, match.lines);
+	for (unsigned int t = 0; t < PGS_PM_SWAP_TYPES; t++) {
+		match.lines[t] &= up[t];
+		possible &= !(evidence->seen & UINT32_C(1) << t) || match.lines[t];
+	}
+	*ret_match = possible ? match : (struct pgs_swap_match){0};
+}
+
+const struct pgs_swap_area *pgs_swap_match_area(const struct pgs_swap_areas *areas,
+						const struct pgs_swap_match *match,
+						unsigned int type)
+{
+	uint32_t lines = match->lines[type];
+
+	if (!lines || lines & (lines - 1))
+		return NULL;
+	return &areas->areas[__builtin_ctz(lines)];
+}
+
 const struct pgs_swap_area *pgs_swap_area_of_type(const struct pgs_swap_areas *areas,
 						  unsigned int type)
 {
-	(void)type;
-	return areas->nr == 1 ? &areas->areas[0] : NULL;
+	struct pgs_swap_evidence evidence = {0};
+	struct pgs_swap_match match;
+
+	pgs_swap_evidence_add(&evidence, type, 0, 1);
+	pgs_swap_match(areas, &evidence, &match);
+	return pgs_swap_match_area(areas, &match, type);
 }

@@ -2,7 +2,7 @@
 /* swap: the swap areas of /proc/swaps, and which of them a swap type is. */
 #pragma once
 
-#include "ctx.h"
+#include "page.h"
 
 struct pgs_swap_area {
 	char *name;	     /* path as /proc/swaps prints it, its escapes undone */
@@ -10,6 +10,7 @@ struct pgs_swap_area {
 	bool deleted;	     /* the file has no name any more */
 	uint64_t size_pages; /* usable slots */
 	uint64_t used_pages;
+	uint64_t last_slot; /* no slot lies beyond */
 	int prio;
 };
 
@@ -23,12 +24,55 @@ int pgs_swap_areas_read(struct pgs_ctx *ctx, struct pgs_swap_areas *ret)
 	__attribute__((nonnull, warn_unused_result));
 void pgs_swap_areas_fini(struct pgs_swap_areas *areas);
 
-/*
- * pgs_swap_area_of_type - the area that swap type @type is, or NULL where that is not certain.
+/* pgs_swap_areas_same - whether two readings list the same areas: nothing was switched on or off.
+ */
+bool pgs_swap_areas_same(const struct pgs_swap_areas *a, const struct pgs_swap_areas *b)
+	__attribute__((nonnull));
+
+/* pgs_swap_areas_used, _size - pages of all areas. */
+uint64_t pgs_swap_areas_used(const struct pgs_swap_areas *areas) __attribute__((nonnull));
+uint64_t pgs_swap_areas_size(const struct pgs_swap_areas *areas) __attribute__((nonnull));
+
+/* ---- which area a type is ---------------------------------------------------------------------
  *
  * The type is an index that /proc/swaps does not print, and it skips the unused ones
- * (mm/swapfile.c, swap_start()): after a swapoff line N is not type N. One area alone is certain,
- * since a page can only be in an area that is in use.
+ * (mm/swapfile.c, swap_start()): after a swapoff line N is not type N, and a later swapon takes the
+ * lowest free index. What holds is that the lines are in the order of the types. So each slot that
+ * is seen says: this type is in use, its area is at least so long. With enough of that one way
+ * alone may be left to match types and lines, and then it is certain.
+ */
+
+struct pgs_swap_evidence {
+	uint32_t seen;			  /* bit n: a slot of type n was seen */
+	uint64_t last[PGS_PM_SWAP_TYPES]; /* the highest one */
+	/* Distinct slots that were seen in use; 0: not counted. Only meaningful if the areas' used
+	 * pages did not change meanwhile. */
+	uint64_t slots[PGS_PM_SWAP_TYPES];
+};
+
+/* pgs_swap_evidence_add - slots @first to @first + @count - 1 of @type were seen in use. */
+void pgs_swap_evidence_add(struct pgs_swap_evidence *evidence, unsigned int type, uint64_t first,
+			   uint64_t count) __attribute__((nonnull));
+
+struct pgs_swap_match {
+	uint32_t lines[PGS_PM_SWAP_TYPES]; /* of a type seen: bit n, it may be line n of @areas */
+};
+
+/*
+ * pgs_swap_match - which lines each type seen may be, all @evidence considered. Evidence that
+ * contradicts the list (it changed meanwhile) leaves no line for any of them.
+ */
+void pgs_swap_match(const struct pgs_swap_areas *areas, const struct pgs_swap_evidence *evidence,
+		    struct pgs_swap_match *ret_match) __attribute__((nonnull));
+
+/* pgs_swap_match_area - the area that @type certainly is, or NULL. */
+const struct pgs_swap_area *pgs_swap_match_area(const struct pgs_swap_areas *areas,
+						const struct pgs_swap_match *match,
+						unsigned int type) __attribute__((nonnull));
+
+/*
+ * pgs_swap_area_of_type - the same from a single slot of @type: certain for an area that is alone,
+ * and for type 0, which is always the first line.
  */
 const struct pgs_swap_area *pgs_swap_area_of_type(const struct pgs_swap_areas *areas,
 						  unsigned int type) __attribute__((nonnull));
