@@ -179,29 +179,28 @@ static void close_file(struct pgs_shmem *shmem)
 	shmem->file_fd = -1;
 }
 
-/*
- * The object of a mapping, opened through its link: for memfd, SysV and shared anonymous memory
- * there is no other name. Following the link takes CAP_CHECKPOINT_RESTORE (5.9; before it
- * CAP_SYS_ADMIN) and ptrace access, the open the file's own permission.
- */
-static void open_file(struct pgs_shmem *shmem, const struct pgs_vma *vma)
+int pgs_map_file_open(struct pgs_ctx *ctx, pid_t pid, const struct pgs_vma *vma)
 {
 	const uint64_t caps = PGS_CAP(CAP_SYS_PTRACE) | PGS_CAP(CAP_SYS_ADMIN) |
 			      PGS_CAP(CAP_CHECKPOINT_RESTORE) | PGS_CAP(CAP_DAC_READ_SEARCH);
+
+	if (!pgs_mech_enabled(ctx, PGS_MECH_MAP_FILES))
+		return pgs_ctx_fail(ctx, -EOPNOTSUPP, "map_files is disabled");
+	return pgs_open(ctx, caps, 0, "proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid,
+			vma->start, vma->end);
+}
+
+static void open_file(struct pgs_shmem *shmem, const struct pgs_vma *vma)
+{
 	int r = 0;
 
 	close_file(shmem);
 	shmem->vma_start = vma->start;
 	shmem->vma_end = vma->end;
-	if (!pgs_mech_enabled(shmem->ctx, PGS_MECH_MAP_FILES))
-		r = pgs_ctx_fail(shmem->ctx, -EOPNOTSUPP, "map_files is disabled");
-	if (!r) {
-		shmem->file_fd =
-			pgs_open(shmem->ctx, caps, 0, "proc/%d/map_files/%" PRIx64 "-%" PRIx64,
-				 (int)shmem->pid, vma->start, vma->end);
-		r = shmem->file_fd < 0 ? shmem->file_fd : 0;
-	}
-	if (!r)
+	shmem->file_fd = pgs_map_file_open(shmem->ctx, shmem->pid, vma);
+	if (shmem->file_fd < 0)
+		r = shmem->file_fd;
+	else
 		r = pgs_residency_open(shmem->ctx, shmem->file_fd, &shmem->res);
 	set_reason(shmem, r);
 }

@@ -67,6 +67,15 @@ int pgs_shmem_next(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_t 
 /* pgs_shmem_reason - why the last UNKNOWN run is unknown; never NULL. */
 const char *pgs_shmem_reason(const struct pgs_shmem *shmem) __attribute__((nonnull));
 
+/*
+ * pgs_map_file_open - the file behind @vma of process @pid, through its map_files link: memfd, SysV
+ * and shared anonymous memory have no other name. Following it takes CAP_CHECKPOINT_RESTORE (5.9;
+ * before it CAP_SYS_ADMIN) and ptrace access, the open the file's own permission.
+ * Returns a descriptor or -errno.
+ */
+int pgs_map_file_open(struct pgs_ctx *ctx, pid_t pid, const struct pgs_vma *vma)
+	__attribute__((nonnull, warn_unused_result));
+
 /* ---- the pages of one file, without a process ------------------------------------------------ */
 
 /* In the terms of a file: where it is on the way between its file system, memory and swap. */

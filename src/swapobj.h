@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * swapobj: the shmem objects (memfd, SysV, shared anonymous memory, files on tmpfs) that have pages
+ * in swap, and which pages.
+ *
+ * The module lists all there are, with the slots. Without it an object is found when a process maps
+ * it, when it has a name in a tmpfs that is mounted here, or in /proc/sysvipc/shm; what of it is in
+ * swap is told by SEEK_DATA and mincore(), the slots are not known.
+ *
+ * What a page of an object is does not depend on who maps it, so each object is looked into once,
+ * and a shared mapping of it needs no look at page tables at all.
+ */
+#pragma once
+
+#include "kmodif.h"
+#include "maps.h"
+
+enum pgs_swapobj_kind {
+	PGS_OBJ_MEMFD,
+	PGS_OBJ_SYSV,
+	PGS_OBJ_TMPFS,
+	PGS_OBJ_SHARED_ANON,
+	PGS_OBJ_DRIVER, /* memory that a driver has the kernel swap, such as a graphics buffer */
+};
+
+/* The kind's name in CLI.md. */
+const char *pgs_swapobj_kind_name(enum pgs_swapobj_kind kind);
+
+/* A run of pages in swap; page i of it lies at slot + i of swap_type, if the object is `located`.
+ */
+struct pgs_swap_extent {
+	uint64_t index, pages; /* of the object */
+	uint64_t slot;
+	unsigned int swap_type;
+};
+
+struct pgs_swapobj {
+	enum pgs_swapobj_kind kind;
+	dev_t dev;
+	uint64_t ino;
+	bool is_kernel; /* of the kernel's own mount, where (dev, ino) is not unique: see name */
+	bool has_generation;
+	uint32_t generation;
+	char *name; /* as struct pgs_vma has it: bytes, "/memfd:x", "/SYSV00000000", "[shmem]" */
+	uint64_t size_bytes;
+	bool located;			 /* the extents have slots */
+	uint32_t space;			 /* in struct pgs_slots, of an object that is not located */
+	struct pgs_swap_extent *extents; /* ascending */
+	size_t nr_extents;
+	uint64_t swapped_pages; /* sum of the extents */
+	char *reason;	  /* not NULL: what of it is in swap could not be found out, and why */
+	uint32_t mappers; /* for the caller's use, with last_mapper: processes that map it */
+	uint32_t last_mapper;
+};
+
+struct pgs_swapobjs;
+
+/*
+ * pgs_swapobjs_open - with @kmod (may be NULL; stays the caller's) find all objects. Returns 0, or
+ * -errno; -EINTR on a signal.
+ */
+int pgs_swapobjs_open(struct pgs_ctx *ctx, struct pgs_kmod *kmod, struct pgs_swapobjs **ret_objs)
+	__attribute__((nonnull(1, 3), warn_unused_result));
+void pgs_swapobjs_close(struct pgs_swapobjs *objs);
+
+/* pgs_swapobjs_is_complete - every object of the machine is listed, by the module. */
+bool pgs_swapobjs_is_complete(const struct pgs_swapobjs *objs) __attribute__((nonnull));
+
+/*
+ * pgs_swapobjs_of_vma - the object behind @vma (of kind PGS_VMA_SHMEM) of process @pid: 1 and
+ * *@ret_obj, whose `reason` says whether more is known; 0 when it has nothing in swap; -errno.
+ */
+int pgs_swapobjs_of_vma(struct pgs_swapobjs *objs, pid_t pid, const struct pgs_vma *vma,
+			struct pgs_swapobj **ret_obj) __attribute__((nonnull, warn_unused_result));
+
+/*
+ * pgs_swapobjs_add_unmapped - without the module: add what no process has been found to map, the
+ * files of mounted tmpfs and SysV segments. What stays unseen: memfds and deleted files that are
+ * just open, other mount and IPC namespaces. Returns 0 or -errno.
+ */
+int pgs_swapobjs_add_unmapped(struct pgs_swapobjs *objs)
+	__attribute__((nonnull, warn_unused_result));
+
+/* pgs_swapobjs_nr, _get - the objects; those with a `reason` or without pages in swap too. */
+size_t pgs_swapobjs_nr(const struct pgs_swapobjs *objs) __attribute__((nonnull));
+struct pgs_swapobj *pgs_swapobjs_get(const struct pgs_swapobjs *objs, size_t i)
+	__attribute__((nonnull));
+
+/* pgs_swapobj_find - the first extent of @obj that ends behind page @index; nr_extents: none. */
+size_t pgs_swapobj_find(const struct pgs_swapobj *obj, uint64_t index) __attribute__((nonnull));

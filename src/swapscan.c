@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "swapscan.h"
+
+#include "cleanup.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct swapscan {
+	struct pgs_scan_env *env;
+	struct pgs_swapobjs *objs;
+	const struct pgs_swapscan_opts *opts;
+	pid_t pid;
+	bool anon; /* private pages are of interest */
+	struct pgs_vma vma;
+	struct pgs_range part;
+	struct pgs_swapobj *obj; /* behind vma; NULL: nothing of it is in swap, or it is no shmem */
+	int failed;		 /* in wants_vma(), which cannot say so */
+};
+
+/* A shared mapping of a file, or of a device, has no swap entries in its page table. */
+static bool may_have_anon(const struct swapscan *s, const struct pgs_vma *vma)
+{
+	return s->anon && !pgs_vma_is_shared(vma) && vma->kind != PGS_VMA_DEVICE &&
+	       vma->kind != PGS_VMA_SPECIAL;
+}
+
+static int find_object(struct swapscan *s, const struct pgs_vma *vma)
+{
+	int r;
+
+	s->obj = NULL;
+	if (vma->kind != PGS_VMA_SHMEM)
+		return 0;
+	r = pgs_swapobjs_of_vma(s->objs, s->pid, vma, &s->obj);
+	if (r > 0 && s->opts->object)
+		r = s->opts->object(s->opts->arg, vma, s->obj);
+	return r > 0 ? 0 : r;
+}
+
+static bool wants_vma(const struct pgs_vma *vma, void *arg)
+{
+	struct swapscan *s = arg;
+
+	if (s->failed || (s->opts->match && !s->opts->match(vma, s->opts->match_arg)))
+		return false;
+	s->failed = find_object(s, vma);
+	return !s->failed && (s->obj || may_have_anon(s, vma));
+}
+
+/* ---- pages of an object ---------------------------------------------------------------------- */
+
+static void object_run(const struct swapscan *s, const struct pgs_swap_extent *extent,
+		       uint64_t index, uint64_t pages, struct pgs_swap_run *ret_run)
+{
+	const struct pgs_swapobj *obj = s->obj;
+
+	*ret_run = (struct pgs_swap_run){
+		.pages = pages,
+		.is_shmem = true,
+		.located = obj->located,
+		.swap_type = obj->located ? extent->swap_type : 0,
+		.slot = obj->located ? extent->slot + (index - extent->index) : 0,
+		.named = true,
+		.space = obj->located ? extent->swap_type : obj->space,
+		.obj = s->obj,
+	};
+	ret_run->index = obj->located ? ret_run->slot : index;
+}
+
+/* What of the object lies in swap behind [@start, @end) of the mapping. */
+static int show_object(struct swapscan *s, uint64_t start, uint64_t end)
+{
+	unsigned int shift = s->env->ctx->page_shift;
+	const struct pgs_swapobj *obj = s->obj;
+	uint64_t first = (s->vma.offset + (start - s->vma.start)) >> shift;
+	uint64_t behind = first + ((end - start) >> shift);
+	struct pgs_swap_run run = {.addr = start,
+				   .pages = behind - first,
+				   .is_shmem = true,
+				   .obj = s->obj,
+				   .unknown = true};
+	int r = 0;
+
+	if (obj->reason)
+		return s->opts->run(s->opts->arg, &s->vma, &run);
+	for (size_t i = pgs_swapobj_find(obj, first);
+	     i < obj->nr_extents && obj->extents[i].index < behind && !r; i++) {
+		const struct pgs_swap_extent *extent = &obj->extents[i];
+		uint64_t from = extent->index > first ? extent->index : first;
+		uint64_t to = extent->index + extent->pages;
+
+		object_run(s, extent, from, (to < behind ? to : behind) - from, &run);
+		run.addr = start + ((from - first) << shift);
+		r = s->opts->run(s->opts->arg, &s->vma, &run);
+	}
+	return r;
+}
+
+/* ---- pages of the process -------------------------------------------------------------------- */
+
+static int show_anon(struct swapscan *s, const struct pgs_piece *piece, uint64_t i, uint64_t n)
+{
+	struct pgs_swap_run run = {.addr = piece->addr + (i << s->env->ctx->page_shift),
+				   .pages = n};
+	struct pgs_page page;
+
+	pgs_piece_page(piece, i, s->env, &page);
+	if (page.state != PGS_SWAPPED)
+		return 0; /* a marker, a migration entry: no slot */
+	run.named = run.located = page.has_slot;
+	run.swap_type = run.space = page.has_slot ? page.swap_type : 0;
+	run.slot = run.index = page.has_slot ? page.swap_offset : 0;
+	return s->opts->run(s->opts->arg, &s->vma, &run);
+}
+
+/* How many words from @i on are as the first one: present, a swap entry, or empty. */
+static uint64_t alike(const struct pgs_piece *piece, uint64_t i)
+{
+	uint64_t kind = piece->words[i] & (PGS_PM_PRESENT | PGS_PM_SWAP), n = 1;
+
+	while (i + n < piece->pages &&
+	       (piece->words[i + n] & (PGS_PM_PRESENT | PGS_PM_SWAP)) == kind)
+		n++;
+	return n;
+}
+
+/*
+ * A private mapping of an object shows its own copies in the page table, and the object's page
+ * where there is none (and where it is the object's own that is present).
+ */
+static int show_words(struct swapscan *s, const struct pgs_piece *piece)
+{
+	unsigned int shift = s->env->ctx->page_shift;
+	int r = 0;
+
+	for (uint64_t i = 0, n; i < piece->pages && !r; i += n) {
+		uint64_t addr = piece->addr + (i << shift);
+
+		n = alike(piece, i);
+		if (piece->words[i] & PGS_PM_SWAP) {
+			uint64_t run = pgs_piece_run(piece, i, s->env);
+
+			n = run < n ? run : n;
+			r = show_anon(s, piece, i, n);
+		} else if (piece->words[i] & PGS_PM_PRESENT) {
+			r = s->opts->present
+				    ? s->opts->present(s->opts->arg, addr, piece->words + i, n)
+				    : 0;
+		} else if (s->obj) {
+			r = show_object(s, addr, addr + (n << shift));
+		}
+	}
+	return r;
+}
+
+static int show_private(struct swapscan *s, struct pgs_scan *scan)
+{
+	unsigned int shift = s->env->ctx->page_shift;
+	struct pgs_piece piece;
+	int r;
+
+	while ((r = pgs_scan_next(scan, &piece)) > 0) {
+		if (piece.words)
+			r = show_words(s, &piece);
+		else /* a long stretch without page table entries */
+			r = s->obj ? show_object(s, piece.addr, piece.addr + (piece.pages << shift))
+				   : 0;
+		if (r)
+			return r;
+	}
+	return r;
+}
+
+static int walk(struct swapscan *s, struct pgs_scan *scan)
+{
+	int r;
+
+	while ((r = pgs_scan_next_vma(scan, &s->vma, &s->part)) > 0) {
+		if (pgs_vma_is_shared(&s->vma))
+			r = show_object(s, s->part.start, s->part.end);
+		else
+			r = show_private(s, scan);
+		if (r)
+			return r;
+	}
+	return r ? r : s->failed;
+}
+
+/* Whether any object can be in swap: without a list of them only the mappings can tell. */
+static bool objects_in_swap(const struct pgs_swapobjs *objs)
+{
+	return pgs_swapobjs_nr(objs) || !pgs_swapobjs_is_complete(objs);
+}
+
+int pgs_swapscan(struct pgs_scan_env *env, struct pgs_swapobjs *objs, const struct pgs_proc *proc,
+		 const struct pgs_swapscan_opts *opts)
+{
+	struct swapscan s = {.env = env, .objs = objs, .opts = opts, .pid = proc->pid};
+	const struct pgs_scan_opts scan_opts = {
+		.ranges = opts->ranges,
+		.nr_ranges = opts->nr_ranges,
+		.match = wants_vma,
+		.match_arg = &s,
+	};
+	_cleanup_(pgs_scan_closep) struct pgs_scan *scan = NULL;
+	int r;
+
+	s.anon = proc->vm_swap_kb || (opts->present && proc->rss_anon_kb);
+	if (!s.anon && !objects_in_swap(objs))
+		return 0;
+	r = pgs_scan_open(env, proc->pid, &scan_opts, &scan);
+	return r ? r : walk(&s, scan);
+}
