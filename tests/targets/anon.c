@@ -6,6 +6,7 @@
  *   huge=N                         region "huge": N transparent huge pages, each one collapsed
  *   hugezero=N                     region "hugezero": N huge zero pages
  *   same=N                         region "same": N equal pages that KSM may merge
+ *   children=N                     N forked children that share all of it, copy on write
  *   protnone=1                     region "anon" ends up PROT_NONE, its pages kept
  */
 #include "target.h"
@@ -61,8 +62,8 @@ static void add_same(struct target *t, size_t pages)
 
 int main(int argc, char **argv)
 {
-	static const char *const keys[] = {"pages", "write",	"read",	    "huge",
-					   "same",  "hugezero", "protnone", NULL};
+	static const char *const keys[] = {"pages",    "write",	   "read",     "huge", "same",
+					   "hugezero", "protnone", "children", NULL};
 	size_t pages, huge, hugezero, same;
 	const struct target_region *r;
 	struct target t;
@@ -88,5 +89,7 @@ int main(int argc, char **argv)
 		add_hugezero(&t, hugezero);
 	if (same)
 		add_same(&t, same);
+	fflush(stdout);
+	target_children(target_number(target_word(argv, "children", "0")));
 	return target_serve(&t, NULL);
 }

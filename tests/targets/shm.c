@@ -7,19 +7,19 @@
  *                                nothing of it touched
  *   private=LIST                 region "private": a private mapping, these pages copied on write
  *   children=N                   N forked children that keep the mapping
+ *   keep=1                       a SysV segment that stays when nobody has it attached
  * Command "unmap shm" leaves the object alive without a mapping (a descriptor, a SysV id, a name).
  */
 #include "target.h"
 
 #include <sys/ipc.h>
-#include <sys/prctl.h>
 #include <sys/shm.h>
-#include <sys/wait.h>
 
 struct object {
 	const char *kind;
 	int fd;	   /* memfd, tmpfs */
 	int shmid; /* sysv */
+	bool keep;
 	size_t size;
 };
 
@@ -54,8 +54,8 @@ static char *object_map(struct target *t, struct object *o)
 
 	if (!strcmp(o->kind, "sysv")) {
 		p = shmat(o->shmid, target_hole(o->size, t->page_size), SHM_REMAP);
-		/* Marked for removal at once: it goes with its last mapping, whatever happens. */
-		if (p == (void *)-1 || shmctl(o->shmid, IPC_RMID, NULL))
+		/* Marked for removal at once, it goes with its last mapping, whatever happens. */
+		if (p == (void *)-1 || (!o->keep && shmctl(o->shmid, IPC_RMID, NULL)))
 			target_die("shmat");
 		return p;
 	}
@@ -89,31 +89,10 @@ static void add_second(struct target *t, const struct object *o)
 			  pages);
 }
 
-/* Children die with the target, even when it is killed. */
-static void add_children(size_t children)
-{
-	pid_t parent = getpid();
-
-	for (size_t i = 0; i < children; i++) {
-		pid_t pid = fork();
-
-		if (pid < 0)
-			target_die("fork");
-		if (!pid) {
-			if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
-				_exit(1);
-			for (;;)
-				pause();
-		}
-		printf("child=%d pages=0\n", pid);
-		fflush(stdout);
-	}
-}
-
 int main(int argc, char **argv)
 {
-	static const char *const keys[] = {"kind",   "dir",	"pages",    "write",
-					   "second", "private", "children", NULL};
+	static const char *const keys[] = {"kind",    "dir",	  "pages", "write", "second",
+					   "private", "children", "keep",  NULL};
 	struct object o = {.fd = -1};
 	const struct target_region *r;
 	const char *private;
@@ -122,6 +101,7 @@ int main(int argc, char **argv)
 	(void)argc;
 	target_init(&t, argv, keys);
 	o.kind = target_word(argv, "kind", "memfd");
+	o.keep = target_number(target_word(argv, "keep", "0"));
 	o.size = target_number(target_word(argv, "pages", "64")) * t.page_size;
 	object_make(&o, target_word(argv, "dir", "/dev/shm"));
 	r = target_region_add(&t, "shm", object_map(&t, &o), o.size / t.page_size);
@@ -132,6 +112,6 @@ int main(int argc, char **argv)
 	if (private)
 		add_private(&t, &o, private);
 	fflush(stdout);
-	add_children(target_number(target_word(argv, "children", "0")));
+	target_children(target_number(target_word(argv, "children", "0")));
 	return target_serve(&t, NULL);
 }

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "pattern.h"
@@ -312,6 +314,27 @@ static inline void target_obey(struct target *t, const struct target_cmd *cmds, 
 		break;
 	}
 	puts((!cmds || !cmds->name) && target_common_cmd(t, argc, argv) ? "ok" : "error");
+}
+
+/* target_children - fork; children die with the target, even when it is killed. */
+static inline void target_children(size_t children)
+{
+	pid_t parent = getpid();
+
+	for (size_t i = 0; i < children; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			target_die("fork");
+		if (!pid) {
+			if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
+				_exit(1);
+			for (;;)
+				pause();
+		}
+		printf("child=%d pages=0\n", pid);
+		fflush(stdout);
+	}
 }
 
 /*

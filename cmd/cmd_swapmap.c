@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* pgscan swapmap: who is in swap, and where. */
+#include "swapmap.h"
+
+#include "../src/cleanup.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPT_BY = 0x4000 };
+
+static const struct argp_option options[] = {
+	{"by", OPT_BY, "process|vma|run|page", 0,
+	 "The view: processes (the default for several), mappings (for one), runs of slots, or "
+	 "pages",
+	 0},
+	{0},
+};
+
+static const struct argp_child children[] = {
+	{&opt_target_argp, 0, NULL, 0},
+	{&opt_sort_argp, 0, NULL, 0},
+	{&opt_output_argp, 0, NULL, 0},
+	{0},
+};
+
+static enum swapmap_by parse_by(const char *word, struct argp_state *state)
+{
+	static const char *const words[] = {
+		[SWAPMAP_PROCESS] = "process",
+		[SWAPMAP_VMA] = "vma",
+		[SWAPMAP_RUN] = "run",
+		[SWAPMAP_PAGE] = "page",
+	};
+
+	for (enum swapmap_by by = SWAPMAP_PROCESS; by <= SWAPMAP_PAGE; by++)
+		if (!strcmp(word, words[by]))
+			return by;
+	argp_error(state, "'%s' is not one of process, vma, run, page", word);
+	return SWAPMAP_AUTO;
+}
+
+static bool is_one_process(const struct swapmap_opts *o)
+{
+	return o->target.nr_pids == 1 && !o->target.cgroup && !o->target.system;
+}
+
+static void check_opts(struct swapmap_opts *o, struct argp_state *state)
+{
+	bool in_order;
+
+	if (!opt_target_is_given(&o->target))
+		argp_error(state, "no process given: name PIDs, a cgroup with -g, or all with -a");
+	if (o->by == SWAPMAP_AUTO)
+		o->by = is_one_process(o) ? SWAPMAP_VMA : SWAPMAP_PROCESS;
+	in_order = o->by == SWAPMAP_RUN || o->by == SWAPMAP_PAGE;
+	if ((o->output.sort || o->output.top) && in_order)
+		argp_error(state, "--sort and --top need rows that are not in address order: "
+				  "--by=process or --by=vma");
+}
+
+static error_t parse_opt(int key, char *arg, struct argp_state *state)
+{
+	struct swapmap_opts *o = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->target;
+		state->child_inputs[1] = state->child_inputs[2] = &o->output;
+		return 0;
+	case OPT_BY:
+		o->by = parse_by(arg, state);
+		return 0;
+	case ARGP_KEY_END:
+		check_opts(o, state);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse_opt,
+	.args_doc = "PID...",
+	.doc = "Show which pages of processes are in swap, where, and who else holds them.",
+	.children = children,
+};
+
+/* Open what is asked before anything is printed, so that a refusal prints nothing else. */
+static int prepare(struct swapmap *m, struct pgs_kmod **kmod, char **kernel)
+{
+	int r = target_kmod(m->ctx, &m->opts->target, kmod);
+
+	if (r)
+		return r;
+	if (m->opts->target.kcore == OPT_REQUIRE) {
+		msg_error("--kcore=require: this version does not read kernel memory");
+		return PGS_EXIT_UNSUPPORTED;
+	}
+	if (!m->ctx->live && pgs_read_file(m->ctx, 0, kernel, "proc/sys/kernel/osrelease") > 0)
+		(*kernel)[strcspn(*kernel, "\n")] = '\0';
+	r = pgs_scan_env_init(m->ctx, *kmod, &m->env);
+	if (!r)
+		return PGS_EXIT_OK;
+	msg_error("%s", pgs_ctx_error(m->ctx));
+	return msg_exit_status(r);
+}
+
+/* What makes the whole answer weaker is said once. */
+static void tell_limits(struct swapmap *m)
+{
+	char what[128];
+
+	if (m->nr_refused && !m->targets.named) {
+		snprintf(what, sizeof(what), "%llu processes could not be looked into",
+			 (unsigned long long)m->nr_refused);
+		msg_warn("%s (needs CAP_SYS_PTRACE)", what);
+		out_error(m->out, 0, what, EACCES);
+	}
+	if (m->targets.partial) {
+		msg_warn("/proc hides the processes of other users: only your own are shown");
+		out_error(m->out, 0, "/proc hides the processes of other users", EPERM);
+	}
+	if (m->hidden_slots)
+		msg_note("swap slots are hidden (needs CAP_SYS_ADMIN): owners are not known");
+}
+
+static int show(struct swapmap *m)
+{
+	int r = swapmap_gather(m);
+
+	if (r)
+		return r;
+	r = swapmap_show(m);
+	if (r == -ENOMEM)
+		msg_error("out of memory");
+	if (!r)
+		r = swapmap_summary(m);
+	progress_clear();
+	tell_limits(m);
+	if (r && r != -EPIPE)
+		return PGS_EXIT_FAILED;
+	return m->nr_rows && m->failure ? PGS_EXIT_INCOMPLETE : m->failure;
+}
+
+static int print_swapmap(struct swapmap *m, const struct out_head *head)
+{
+	_cleanup_free_ struct pgs_col *cols = swapmap_columns(m);
+	const struct opt_output *output = &m->opts->output;
+	int r;
+
+	if (!cols || out_open(&m->out, stdout, head, &output->out)) {
+		msg_error("out of memory");
+		return PGS_EXIT_FAILED;
+	}
+	r = out_table(m->out, cols);
+	if (!r && (output->sort || output->top))
+		r = out_sort(m->out, output->sort, output->top);
+	r = r ? PGS_EXIT_USAGE : show(m);
+	return out_finish(&m->out, r);
+}
+
+static int run_swapmap(struct swapmap *m)
+{
+	_cleanup_free_ char *kernel = NULL;
+	struct pgs_kmod *kmod = NULL;
+	struct out_head head = {.command = "swapmap"};
+	int r = target_ctx(&m->opts->target, &m->ctx);
+
+	if (!r)
+		r = prepare(m, &kmod, &kernel);
+	if (!r) {
+		head.kernel = kernel;
+		head.page_size = m->ctx->page_size;
+		head.module = kmod;
+		r = print_swapmap(m, &head);
+	}
+	swapmap_fini(m);
+	pgs_kmod_close(kmod);
+	pgs_ctx_close(m->ctx);
+	return r;
+}
+
+static int run(int argc, char **argv)
+{
+	struct swapmap_opts opts = {.output.cmd = &cmd_swapmap};
+	struct swapmap m = {.opts = &opts};
+	int r = cmd_parse(&cmd_swapmap, argc, argv, &opts);
+
+	if (!r) {
+		m.by = opts.by;
+		r = run_swapmap(&m);
+	}
+	opt_target_fini(&opts.target);
+	return r;
+}
+
+static const struct pgs_col *const tables[] = {swapmap_process_cols, swapmap_run_cols, NULL};
+
+const struct pgs_cmd cmd_swapmap = {
+	.name = "swapmap",
+	.summary = "who is in swap, and where",
+	.argp = &argp,
+	.tables = tables,
+	.formats = PGS_FMTS_ROWS,
+	.run = run,
+};

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What is in swap on the whole machine: who owns a slot is only known when all have been asked,
+ * also when few are to be shown.
+ */
+#include "swapmap.h"
+
+#include "../src/cleanup.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void swapmap_failed(struct swapmap *m, pid_t pid, const char *what, int err)
+{
+	progress_clear();
+	msg_error("%s", what);
+	out_error(m->out, pid, what, err);
+	if (!m->failure)
+		m->failure = msg_exit_status(err);
+}
+
+/* ---- processes ------------------------------------------------------------------------------- */
+
+static int add_proc(struct swapmap *m, const struct pgs_proc *proc, size_t *room)
+{
+	if (m->nr_procs == *room) {
+		struct swapmap_proc *more;
+
+		*room = *room ? *room * 2 : 256;
+		more = reallocarray(m->procs, *room, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		m->procs = more;
+	}
+	m->procs[m->nr_procs++] = (struct swapmap_proc){.proc = *proc};
+	return 0;
+}
+
+/* Kernel threads and zombies have no memory, and so no swap. */
+static bool has_memory(const struct pgs_proc *proc)
+{
+	return proc->has_swap_kb || (!proc->kthread && proc->run_state != 'Z');
+}
+
+static int list_procs(struct swapmap *m)
+{
+	_cleanup_(pgs_pids_closep) struct pgs_pids *pids = NULL;
+	int r = pgs_pids_open(m->ctx, &pids);
+	struct pgs_proc proc;
+	size_t room = 0;
+	pid_t pid;
+
+	while (!r && pgs_pids_next(pids, &pid) > 0) {
+		r = pgs_proc_read(m->ctx, pid, &proc);
+		if (!r && has_memory(&proc))
+			r = add_proc(m, &proc, &room);
+		else if (r == -ESRCH || r == -EACCES || r == -EPERM)
+			r = 0; /* gone, or hidden: pgs_pids_hidden() tells */
+	}
+	return r;
+}
+
+static ssize_t find_proc(const struct swapmap *m, pid_t pid)
+{
+	for (size_t i = 0; i < m->nr_procs; i++)
+		if (m->procs[i].proc.pid == pid)
+			return (ssize_t)i;
+	return -1;
+}
+
+/* A target that is not in the list has no memory, or is not there. */
+static void miss_target(struct swapmap *m, pid_t pid)
+{
+	struct pgs_proc proc;
+	int r = pgs_proc_read(m->ctx, pid, &proc);
+
+	if (!m->targets.named)
+		return;
+	if (r)
+		swapmap_failed(m, pid, pgs_ctx_error(m->ctx), r);
+	else if (proc.kthread)
+		swapmap_failed(m, pid, "a kernel thread has no memory of its own", -ESRCH);
+	else
+		swapmap_failed(m, pid, "the process has exited", -ESRCH);
+}
+
+static int choose_shown(struct swapmap *m)
+{
+	size_t nr = m->opts->target.system ? m->nr_procs : m->targets.nr;
+
+	m->shown = calloc(nr + 1, sizeof(*m->shown));
+	if (!m->shown)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		ssize_t at = m->opts->target.system ? (ssize_t)i : find_proc(m, m->targets.pids[i]);
+
+		if (at >= 0)
+			m->shown[m->nr_shown++] = (size_t)at;
+		else
+			miss_target(m, m->targets.pids[i]);
+	}
+	return 0;
+}
+
+/* ---- slots ----------------------------------------------------------------------------------- */
+
+/* The owner whose turn it is. */
+struct turn {
+	struct swapmap *m;
+	uint32_t owner;
+};
+
+static int hold_run(void *arg, const struct pgs_vma *vma, const struct pgs_swap_run *run)
+{
+	struct turn *t = arg;
+	struct swapmap *m = t->m;
+
+	(void)vma;
+	if (cmd_interrupted)
+		return -EINTR;
+	if (!run->named) {
+		m->hidden_slots |= !run->unknown;
+		return 0;
+	}
+	if (run->located)
+		pgs_swap_evidence_add(&m->evidence, run->swap_type, run->slot, run->pages);
+	return pgs_slots_hold(m->slots, run->space, run->index, run->pages, t->owner,
+			      run->is_shmem ? PGS_SLOT_SHMEM : PGS_SLOT_ANON);
+}
+
+static int count_mapper(void *arg, const struct pgs_vma *vma, struct pgs_swapobj *obj)
+{
+	struct turn *t = arg;
+
+	(void)vma;
+	if (obj->last_mapper != t->owner)
+		obj->mappers++;
+	obj->last_mapper = t->owner;
+	return 0;
+}
+
+/* One that cannot be looked into may hold any slot, unless it surely has none. */
+static int ask_proc(struct swapmap *m, size_t i)
+{
+	struct turn turn = {.m = m, .owner = (uint32_t)i};
+	const struct pgs_swapscan_opts opts = {
+		.run = hold_run,
+		.object = count_mapper,
+		.arg = &turn,
+	};
+	struct swapmap_proc *proc = &m->procs[i];
+	int r = pgs_swapscan(&m->env, m->objs, &proc->proc, &opts);
+
+	progress_add(m->progress, 1);
+	if (r == -ENOMEM || r == -EINTR)
+		return r;
+	proc->err = r;
+	if (r && r != -ESRCH)
+		m->owners_known = false;
+	return 0;
+}
+
+/* Slots of objects that nobody maps, or not all of. */
+static int hold_objects(struct swapmap *m)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < pgs_swapobjs_nr(m->objs); i++) {
+		const struct pgs_swapobj *obj = pgs_swapobjs_get(m->objs, i);
+
+		for (size_t k = 0; k < obj->nr_extents && !r; k++) {
+			const struct pgs_swap_extent *e = &obj->extents[k];
+
+			if (obj->located)
+				pgs_swap_evidence_add(&m->evidence, e->swap_type, e->slot,
+						      e->pages);
+			r = pgs_slots_hold(m->slots, obj->located ? e->swap_type : obj->space,
+					   obj->located ? e->slot : e->index, e->pages,
+					   PGS_SLOT_NOBODY, PGS_SLOT_SHMEM);
+		}
+	}
+	return r;
+}
+
+/*
+ * How many slots of each type are in use is evidence too, if nothing moved meanwhile; and none of
+ * it is when an area came or went.
+ */
+static int match_areas(struct swapmap *m)
+{
+	struct pgs_swap_areas now;
+	bool still = true;
+	int r = pgs_swap_areas_read(m->ctx, &now);
+
+	if (r)
+		return r;
+	if (pgs_swap_areas_same(&m->swaps, &now)) {
+		for (size_t i = 0; i < now.nr; i++)
+			still &= now.areas[i].used_pages == m->swaps.areas[i].used_pages;
+		for (unsigned int t = 0; t < PGS_PM_SWAP_TYPES && still; t++) {
+			struct pgs_slot_counts counts = {0};
+
+			pgs_slots_count(m->slots, t, t + 1, &counts);
+			m->evidence.slots[t] = counts.anon + counts.shmem;
+		}
+		pgs_swap_match(&now, &m->evidence, &m->match);
+	}
+	pgs_swap_areas_fini(&m->swaps);
+	m->swaps = now;
+	return 0;
+}
+
+static int ask_all(struct swapmap *m)
+{
+	int r = pgs_swapobjs_open(m->ctx, m->env.kmod, &m->objs);
+
+	if (r)
+		return r;
+	m->progress = progress_new("processes", m->nr_procs, m->opts->output.verbosity);
+	for (size_t i = 0; i < m->nr_procs && !r; i++)
+		r = ask_proc(m, i);
+	if (!r && m->opts->target.system)
+		r = pgs_swapobjs_add_unmapped(m->objs);
+	if (!r)
+		r = hold_objects(m);
+	progress_free(m->progress);
+	m->progress = NULL;
+	return r ? r : match_areas(m);
+}
+
+/* Nothing can be in swap; a captured tree may be of a machine that was being switched off. */
+static bool swap_is_empty(const struct swapmap *m)
+{
+	return !pgs_swap_areas_used(&m->swaps);
+}
+
+int swapmap_gather(struct swapmap *m)
+{
+	int r = targets_find(m->ctx, &m->opts->target, &m->targets);
+
+	if (r)
+		return r;
+	m->owners_known = !pgs_pids_hidden(m->ctx);
+	r = pgs_swap_areas_read(m->ctx, &m->swaps);
+	if (!r)
+		r = list_procs(m);
+	if (!r)
+		r = pgs_slots_new(&m->slots);
+	if (!r)
+		r = choose_shown(m);
+	if (!r && !swap_is_empty(m))
+		r = ask_all(m);
+	if (!r || r == -EINTR)
+		return PGS_EXIT_OK;
+	msg_error("%s", r == -ENOMEM ? "out of memory" : pgs_ctx_error(m->ctx));
+	return msg_exit_status(r);
+}
+
+void swapmap_fini(struct swapmap *m)
+{
+	pgs_swapobjs_close(m->objs);
+	pgs_slots_free(m->slots);
+	free(m->shown);
+	free(m->procs);
+	targets_fini(&m->targets);
+	pgs_swap_areas_fini(&m->swaps);
+}

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The views of processes: one row a process, a mapping, a run or a page. */
+#include "swapmap.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HIDDEN PGS_COL_HIDDEN
+
+/* clang-format off */
+enum {
+	P_PID, P_COMM, P_ANON, P_SHMEM, P_TOTAL, P_PSWAP, P_USWAP, P_BYTES,
+	P_ANON_BYTES = P_BYTES, P_SHMEM_BYTES, P_TOTAL_BYTES, P_PSWAP_BYTES, P_USWAP_BYTES, P_NOTE, P_COLS
+};
+
+const struct pgs_col swapmap_process_cols[] = {
+	[P_PID]		= {"pid", NULL, PGS_U64, 7, 0, "process"},
+	[P_COMM]	= {"comm", NULL, PGS_BLOB, 15, 0, "its name"},
+	[P_ANON]	= {"anon", NULL, PGS_U64, 9, 0, "pages of private memory in swap"},
+	[P_SHMEM]	= {"shmem", NULL, PGS_U64, 9, 0, "pages of shared memory in swap that it maps"},
+	[P_TOTAL]	= {"total", NULL, PGS_U64, 9, 0, "both"},
+	[P_PSWAP]	= {"pswap", NULL, PGS_F64, 11, 0, "proportional: each slot divided by its owners"},
+	[P_USWAP]	= {"uswap", NULL, PGS_U64, 9, 0, "unique: slots that no other process holds"},
+	[P_ANON_BYTES]	= {"anon_bytes", NULL, PGS_BYTES, 11, HIDDEN, "anon in bytes"},
+	[P_SHMEM_BYTES]	= {"shmem_bytes", NULL, PGS_BYTES, 11, HIDDEN, "shmem in bytes"},
+	[P_TOTAL_BYTES]	= {"total_bytes", NULL, PGS_BYTES, 11, HIDDEN, "total in bytes"},
+	[P_PSWAP_BYTES]	= {"pswap_bytes", NULL, PGS_BYTES, 11, HIDDEN, "pswap in bytes, rounded"},
+	[P_USWAP_BYTES]	= {"uswap_bytes", NULL, PGS_BYTES, 11, HIDDEN, "uswap in bytes"},
+	[P_NOTE]	= {"note", NULL, PGS_STR, 4, 0, "why a value is not known"},
+	[P_COLS]	= {0},
+};
+
+enum {
+	R_PID, R_START, R_END, R_PAGES, R_VMA, R_KIND, R_SWAP_TYPE, R_SWAP_DEVICE, R_SWAP_OFFSET,
+	R_OWNERS, R_NOTE, R_COLS
+};
+
+const struct pgs_col swapmap_run_cols[] = {
+	[R_PID]		= {"pid", NULL, PGS_U64, 7, 0, "process"},
+	[R_START]	= {"start", NULL, PGS_ADDR, 14, 0, "first address"},
+	[R_END]		= {"end", NULL, PGS_ADDR, 14, 0, "first address behind it"},
+	[R_PAGES]	= {"pages", NULL, PGS_U64, 7, 0, "pages in swap"},
+	[R_VMA]		= {"vma", NULL, PGS_BLOB, 16, 0, "name of the mapping"},
+	[R_KIND]	= {"kind", NULL, PGS_STR, 5, 0, "anon or shmem"},
+	[R_SWAP_TYPE]	= {"swap_type", "TYPE", PGS_U64, 4, 0, "swap area, by the kernel's index"},
+	[R_SWAP_DEVICE]	= {"swap_device", "DEVICE", PGS_BLOB, 10, 0, "the area's device or file, if certain"},
+	[R_SWAP_OFFSET]	= {"swap_offset", "SLOT", PGS_U64, 7, 0, "slot of the first page"},
+	[R_OWNERS]	= {"owners", NULL, PGS_U64, 6, 0, "processes that hold each slot"},
+	[R_NOTE]	= {"note", NULL, PGS_STR, 4, 0, "why a value is not known"},
+	[R_COLS]	= {0},
+};
+/* clang-format on */
+
+static bool is_process_view(const struct swapmap *m)
+{
+	return m->by == SWAPMAP_PROCESS;
+}
+
+/* With --bytes the bytes are asked for: they are ordinary columns then. */
+struct pgs_col *swapmap_columns(const struct swapmap *m)
+{
+	bool is_process = is_process_view(m);
+	size_t size = is_process ? sizeof(swapmap_process_cols) : sizeof(swapmap_run_cols);
+	struct pgs_col *cols = malloc(size);
+
+	if (!cols)
+		return NULL;
+	memcpy(cols, is_process ? swapmap_process_cols : swapmap_run_cols, size);
+	for (size_t i = P_BYTES; is_process && m->opts->output.out.bytes && i < P_NOTE; i++)
+		cols[i].flags = 0;
+	return cols;
+}
+
+/* ---- one process ------------------------------------------------------------------------------
+ */
+
+/* A row of the vma, run or page view that may go on. */
+struct row {
+	uint64_t start, end; /* bytes */
+	uint64_t pages;
+	bool is_shmem, located, unknown;
+	unsigned int swap_type;
+	uint64_t slot;
+	uint32_t owners;		   /* 0: not known */
+	bool one_type, one_run, one_count; /* of a mapping: type, slot and owners hold for all */
+};
+
+struct show {
+	struct swapmap *m;
+	const struct swapmap_proc *proc;
+	uint32_t owner;
+	struct pgs_share share;
+	uint64_t anon, shmem;
+	bool unknown;	      /* some shmem could not be told */
+	bool has_hidden;      /* some slots are hidden */
+	struct row row[2];    /* pending, by is_shmem for mappings; else the first alone */
+	struct pgs_range vma; /* the mapping that row[] belongs to */
+	char *vma_name;
+	size_t vma_name_len;
+};
+
+static bool owners_are_known(const struct show *s)
+{
+	return s->m->owners_known && !s->has_hidden && !s->unknown;
+}
+
+static struct pgs_val pages_if(bool known, uint64_t pages)
+{
+	return known ? pgs_u64(pages) : PGS_NULL;
+}
+
+/* Sums of fractions, to a millionth: 21.333333 and not 21.333333333333336. */
+static double rounded(double d)
+{
+	return (double)(uint64_t)(d * 1e6 + 0.5) / 1e6;
+}
+
+static const char *process_note(const struct show *s)
+{
+	if (s->proc->err)
+		return "not permitted";
+	if (s->unknown)
+		return "shared memory not known";
+	if (s->has_hidden)
+		return "slots hidden (needs CAP_SYS_ADMIN)";
+	return s->m->owners_known || !(s->anon + s->shmem) ? NULL : "not all owners known";
+}
+
+static void fill_bytes(const struct swapmap *m, struct pgs_val *vals)
+{
+	uint64_t size = m->ctx->page_size;
+
+	for (size_t i = 0; i < P_NOTE - P_BYTES; i++) {
+		const struct pgs_val *pages = &vals[P_ANON + i];
+
+		if (!pages->set)
+			continue;
+		vals[P_BYTES + i] = i + P_BYTES == P_PSWAP_BYTES
+					    ? pgs_u64((uint64_t)(pages->d * (double)size + 0.5))
+					    : pgs_u64(pages->u * size);
+	}
+}
+
+/* Of one that could not be looked into, /proc/PID/status still tells the private pages. */
+static int emit_process(struct show *s)
+{
+	const struct pgs_proc *proc = &s->proc->proc;
+	bool known = !s->proc->err, nothing = known && !s->unknown && !(s->anon + s->shmem);
+	bool shares = known && (nothing || owners_are_known(s));
+	struct pgs_val vals[P_COLS] = {
+		[P_PID] = pgs_u64((uint64_t)proc->pid),
+		[P_COMM] = pgs_blob(proc->comm, strlen(proc->comm)),
+		[P_ANON] = known ? pgs_u64(s->anon)
+				 : pages_if(proc->has_swap_kb,
+					    proc->vm_swap_kb * 1024 >> s->m->ctx->page_shift),
+		[P_SHMEM] = pages_if(known && !s->unknown, s->shmem),
+		[P_TOTAL] = pages_if(known && !s->unknown, s->anon + s->shmem),
+		[P_PSWAP] = shares ? pgs_f64(rounded(s->share.share)) : PGS_NULL,
+		[P_USWAP] = pages_if(shares, s->share.unique),
+		[P_NOTE] = pgs_str(process_note(s)),
+	};
+
+	fill_bytes(s->m, vals);
+	return out_row(s->m->out, vals);
+}
+
+/* ---- one row of its memory ---------------------------------------------------------------------
+ */
+
+static const char *row_note(const struct show *s, const struct row *row, bool has_device)
+{
+	if (row->unknown)
+		return "not known whether in swap";
+	if (!row->located)
+		return row->is_shmem ? "location needs the module"
+				     : "slot hidden (needs CAP_SYS_ADMIN)";
+	if (!row->one_type)
+		return "several swap areas";
+	if (!has_device)
+		return "device not certain";
+	if (!row->one_run)
+		return "several places";
+	return s->m->owners_known ? NULL : "not all owners known";
+}
+
+static int emit_row(const struct show *s, const struct row *row)
+{
+	const struct pgs_swap_area *area =
+		row->located && row->one_type
+			? pgs_swap_match_area(&s->m->swaps, &s->m->match, row->swap_type)
+			: NULL;
+	struct pgs_val vals[R_COLS] = {
+		[R_PID] = pgs_u64((uint64_t)s->proc->proc.pid),
+		[R_START] = pgs_u64(row->start),
+		[R_END] = pgs_u64(row->end),
+		[R_PAGES] = pages_if(!row->unknown, row->pages),
+		[R_VMA] = pgs_blob(s->vma_name, s->vma_name_len),
+		[R_KIND] = pgs_str(row->is_shmem ? "shmem" : "anon"),
+		[R_SWAP_TYPE] = pages_if(row->located && row->one_type, row->swap_type),
+		[R_SWAP_OFFSET] = pages_if(row->located && row->one_run, row->slot),
+		[R_OWNERS] =
+			pages_if(row->owners && row->one_count && s->m->owners_known, row->owners),
+		[R_NOTE] = pgs_str(row_note(s, row, area)),
+	};
+
+	if (area)
+		vals[R_SWAP_DEVICE] = pgs_blob(area->name, strlen(area->name));
+	return out_row(s->m->out, vals);
+}
+
+static int emit_pages(const struct show *s, const struct row *row)
+{
+	struct row page = *row;
+	int r = 0;
+
+	page.pages = 1;
+	if (row->unknown) /* no page of it is known to be in swap */
+		return emit_row(s, row);
+	for (uint64_t i = 0; i < row->pages && !r && !cmd_interrupted; i++) {
+		page.start = row->start + (i << s->m->ctx->page_shift);
+		page.end = page.start + s->m->ctx->page_size;
+		page.slot = row->slot + i;
+		r = emit_row(s, &page);
+	}
+	return r;
+}
+
+static int flush_rows(struct show *s)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < 2; i++) {
+		if (s->row[i].pages && !r)
+			r = s->m->by == SWAPMAP_PAGE ? emit_pages(s, &s->row[i])
+						     : emit_row(s, &s->row[i]);
+		s->row[i].pages = 0;
+	}
+	return r;
+}
+
+/* The next mapping has begun: what was pending of the last one is done. */
+static int enter_vma(struct show *s, const struct pgs_vma *vma)
+{
+	char *name;
+	int r;
+
+	if (s->vma.start == vma->start && s->vma.end == vma->end)
+		return 0;
+	r = flush_rows(s);
+	if (r)
+		return r;
+	name = realloc(s->vma_name, vma->name_len + 1);
+	if (!name)
+		return -ENOMEM;
+	memcpy(name, vma->name, vma->name_len);
+	s->vma_name = name;
+	s->vma_name_len = vma->name_len;
+	s->vma = (struct pgs_range){vma->start, vma->end};
+	return 0;
+}
+
+static bool goes_on(const struct row *a, const struct row *b)
+{
+	return a->pages && a->end == b->start && a->is_shmem == b->is_shmem &&
+	       a->located == b->located && a->unknown == b->unknown && a->owners == b->owners &&
+	       a->swap_type == b->swap_type && (!a->located || a->slot + a->pages == b->slot);
+}
+
+static int add_to_runs(struct show *s, const struct row *row)
+{
+	int r;
+
+	if (goes_on(&s->row[0], row)) {
+		s->row[0].pages += row->pages;
+		s->row[0].end = row->end;
+		return 0;
+	}
+	r = flush_rows(s);
+	s->row[0] = *row;
+	return r;
+}
+
+/* All that a mapping has in swap of one kind is a row; values that differ within it are null. */
+static void add_to_vma(struct show *s, const struct row *row)
+{
+	struct row *of = &s->row[row->is_shmem];
+
+	if (!of->pages) {
+		*of = *row;
+		of->start = s->vma.start;
+		of->end = s->vma.end;
+		return;
+	}
+	of->one_type &= of->swap_type == row->swap_type;
+	of->one_run &= of->one_type && of->slot + of->pages == row->slot;
+	of->one_count &= of->owners == row->owners;
+	of->located &= row->located;
+	of->unknown |= row->unknown;
+	of->pages += row->pages;
+}
+
+/* Pages of a run that have as many owners. */
+static int show_part(struct show *s, const struct pgs_swap_run *run, uint64_t from, uint64_t pages,
+		     uint32_t owners)
+{
+	unsigned int shift = s->m->ctx->page_shift;
+	struct row row = {
+		.start = run->addr + (from << shift),
+		.end = run->addr + ((from + pages) << shift),
+		.pages = pages,
+		.is_shmem = run->is_shmem,
+		.located = run->located,
+		.unknown = run->unknown,
+		.swap_type = run->swap_type,
+		.slot = run->slot + from,
+		.owners = owners,
+		.one_type = true,
+		.one_run = true,
+		.one_count = true,
+	};
+
+	if (s->m->by != SWAPMAP_VMA)
+		return add_to_runs(s, &row);
+	add_to_vma(s, &row);
+	return 0;
+}
+
+/* Why it is not known stands in "errors" once, not once for each mapping of an object. */
+static void tell_unknown(struct show *s, const struct pgs_swap_run *run)
+{
+	char what[320];
+
+	s->unknown = true;
+	if (s->m->told_unknown && !strcmp(s->m->told_unknown, run->obj->reason))
+		return;
+	s->m->told_unknown = run->obj->reason;
+	snprintf(what, sizeof(what), "cannot tell whether pages of '%s' are in swap: %s",
+		 run->obj->name, run->obj->reason);
+	msg_warn("%s", what);
+	out_error(s->m->out, s->proc->proc.pid, what, 0);
+}
+
+static int show_run(void *arg, const struct pgs_vma *vma, const struct pgs_swap_run *run)
+{
+	struct show *s = arg;
+	uint32_t owners = 0;
+	int r = 0;
+
+	if (cmd_interrupted)
+		return -EINTR;
+	if (run->unknown)
+		tell_unknown(s, run);
+	else
+		*(run->is_shmem ? &s->shmem : &s->anon) += run->pages;
+	s->has_hidden |= !run->named && !run->unknown;
+	if (!is_process_view(s->m))
+		r = enter_vma(s, vma);
+	for (uint64_t from = 0, n; from < run->pages && !r && !is_process_view(s->m); from += n) {
+		n = run->pages - from;
+		if (run->named)
+			n = pgs_slots_run(s->m->slots, run->space, run->index + from, n, &owners);
+		r = show_part(s, run, from, n, run->named && !owners ? 1 : owners);
+	}
+	if (r || !run->named)
+		return r;
+	return pgs_slots_share(s->m->slots, run->space, run->index, run->pages, s->owner,
+			       run->is_shmem ? PGS_SLOT_SHMEM : PGS_SLOT_ANON, &s->share);
+}
+
+static int scan_process(struct show *s)
+{
+	const struct opt_target *target = &s->m->opts->target;
+	const struct pgs_swapscan_opts opts = {
+		.ranges = target->ranges,
+		.nr_ranges = target->nr_ranges,
+		.match = target_matches,
+		.match_arg = (void *)target,
+		.run = show_run,
+		.arg = s,
+	};
+	int r = pgs_swapscan(&s->m->env, s->m->objs, &s->proc->proc, &opts);
+
+	return r ? r : flush_rows(s);
+}
+
+/* One that cannot be looked into is a failure when it was named, and a row without numbers when it
+ * is one of many. One that has gone since the list was made is neither. */
+static int show_process(struct swapmap *m, size_t i)
+{
+	struct swapmap_proc *proc = &m->procs[i];
+	struct show s = {.m = m, .proc = proc, .owner = (uint32_t)i};
+	int r = m->objs ? scan_process(&s) : 0;
+
+	free(s.vma_name);
+	if (r && r != -ESRCH && r != -EACCES && r != -EPERM)
+		return r;
+	proc->err = r;
+	if (r && m->targets.named)
+		swapmap_failed(m, proc->proc.pid, pgs_ctx_error(m->ctx), r);
+	m->nr_refused += r && r != -ESRCH;
+	if (r && (r == -ESRCH || m->targets.named))
+		return 0;
+	m->nr_rows++;
+	m->anon_pages += s.anon;
+	m->shmem_pages += s.shmem;
+	m->shmem_unknown |= s.unknown || r;
+	m->hidden_slots |= s.has_hidden;
+	return is_process_view(m) ? emit_process(&s) : 0;
+}
+
+int swapmap_show(struct swapmap *m)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < m->nr_shown && !r && !cmd_interrupted; i++)
+		r = show_process(m, m->shown[i]);
+	return r == -EINTR ? 0 : r;
+}

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# pgscan swapmap on memory that is in swap, with the module and without it.
+
+# Variables of the libraries, which shellcheck does not see come
+# shellcheck disable=SC2030,SC2031,SC2154
+
+load ../lib
+
+# Start a target in a cgroup of its own and have reclaim take out all it can, mapped twice or not
+swap_out_target() {
+	[[ -d $(cg_path swapmap) ]] || cg_new swapmap
+	target_start --cgroup swapmap "$@"
+	cg_reclaim swapmap $((64 << 20))
+}
+
+# "START SLOT" of the pages that the view shows, with its device
+located() {
+	jq -r --arg device "$swap_device" '.rows[] | select(.swap_device == $device) |
+		"\(.start) \(.swap_offset)"' "$out"
+}
+
+children() {
+	cat "/proc/$TARGET/task/$TARGET/children"
+}
+
+@test "shared memory of every kind: device and slot of each page, and the page is there" {
+	requires module
+	local kind
+	swap_disk 0
+	for kind in anon memfd sysv tmpfs; do
+		swap_out_target shm "kind=$kind" pages=256 write=all
+		states shm
+		[[ $none -gt 128 ]]
+		run_pgscan swapmap --by=page --json -r "$(region shm)" "$TARGET"
+		jq_is '.rows | length' "$none"
+		jq_is '[.rows[] | .kind, .owners, .swap_type, .note] | unique' '[null,0,1,"shmem"]'
+		located | holds "$swap_device" "$none"
+		target_stop
+	done
+}
+
+@test "private memory: device and slot of each page, and the page is there" {
+	swap_disk 0
+	swap_out_target anon pages=256 write=all
+	states anon
+	[[ $swapped -gt 128 ]]
+	run_pgscan swapmap --by=page --json -r "$(region anon)" "$TARGET"
+	jq_is '.rows | length' "$swapped"
+	located | holds "$swap_device" "$swapped"
+	run_pgscan swapmap --by=run --json -r "$(region anon)" "$TARGET"
+	jq_is '[.rows[].pages] | add' "$swapped"
+	jq -r '.rows[] | range(.pages) as $i | "\(.start) \(.pages) \($i) \(.swap_offset + $i)"' "$out" |
+		while read -r start _ i slot; do
+			printf '0x%x %d\n' $((start + i * PAGE_SIZE)) "$slot"
+		done | holds "$swap_device" "$swapped"
+}
+
+@test "without the module shared pages are in swap at an unknown place" {
+	local kind
+	swap_zram 64M
+	for kind in anon memfd sysv tmpfs; do
+		swap_out_target shm "kind=$kind" pages=256 write=all
+		states shm
+		[[ $none -gt 128 ]]
+		run_pgscan swapmap --kmod=off --by=vma --json -r "$(region shm)" "$TARGET"
+		jq_is '[.rows[] | .pages, .swap_type, .swap_device, .swap_offset, .owners]' \
+			"[$none,null,null,null,1]"
+		jq_is '.rows[0].note' '"location needs the module"'
+		target_stop
+	done
+}
+
+@test "holes are not in swap, whatever the size" {
+	local kmod
+	swap_zram 64M
+	swap_out_target shm kind=memfd pages=262144 write=0-9
+	for kmod in auto off; do
+		run_pgscan swapmap --kmod=$kmod --by=process --json "$TARGET"
+		jq_is '.rows[0].shmem' 10
+	done
+}
+
+@test "anonymous and shared pages are told apart, and anonymous ones are VmSwap" {
+	swap_zram 64M
+	swap_out_target anon pages=100 write=all
+	run_pgscan swapmap --by=process --json "$TARGET"
+	jq_is '.rows[0].anon * 4' "$(awk '$1 == "VmSwap:" { print $2 }' "/proc/$TARGET/status")"
+	jq_is '.rows[0].shmem' 0
+	jq_true '.rows[0] | .anon >= 100 and .total == .anon and .uswap == .anon and .pswap == .anon'
+}
+
+@test "shared by four processes: each holds all, a quarter of it is its own" {
+	local kmod
+	swap_zram 64M
+	swap_out_target shm kind=memfd pages=64 write=all children=3
+	for kmod in auto off; do
+		# shellcheck disable=SC2046 # words
+		run_pgscan swapmap --kmod=$kmod --by=process --json -V '/memfd:*' "$TARGET" $(children)
+		jq_is '[.rows[] | .shmem, .pswap, .uswap] | unique' '[0,16,64]'
+		jq_is '.rows | length' 4
+		jq_is '.summary.shmem_slots' 64
+		jq_is '.summary.shmem' 256
+		# The other three count, though they are not shown
+		run_pgscan swapmap --kmod=$kmod --by=process --json -V '/memfd:*' "$TARGET"
+		jq_is '.rows[0] | [.shmem, .pswap, .uswap]' '[64,16,0]'
+	done
+}
+
+@test "forked private memory: one slot, four owners" {
+	swap_disk 0
+	swap_out_target anon pages=64 write=all children=3
+	states anon
+	[[ $swapped -eq 64 ]]
+	# shellcheck disable=SC2046 # words
+	run_pgscan swapmap --by=process --json -r "$(region anon)" "$TARGET" $(children)
+	jq_is '[.rows[] | .anon, .pswap, .uswap] | unique' '[0,16,64]'
+	jq_is '.summary | [.anon, .anon_slots]' '[256,64]'
+	run_pgscan swapmap --by=run --json -r "$(region anon)" "$TARGET"
+	jq_is '[.rows[].owners] | unique' '[4]'
+	# One of them writes: its page is its own again, the slot has an owner less
+	target_cmd write anon 0-9
+	run_pgscan swapmap --by=process --json -r "$(region anon)" "$TARGET"
+	jq_is '.rows[0] | [.anon, .pswap]' '[54,13.5]'
+}
+
+@test "a private mapping of shared memory: its copies have slots of their own" {
+	requires module
+	swap_zram 64M
+	swap_out_target shm kind=memfd pages=64 write=all private=0-15
+	run_pgscan swapmap --by=run --json -r "$(region private)" "$TARGET"
+	jq_is '[.rows[] | select(.kind == "anon").pages] | add' 16
+	jq_is '[.rows[] | select(.kind == "shmem").pages] | add' 48
+	run_pgscan swapmap --by=process --json "$TARGET"
+	# 64 of the object, and 48 of them once more through the private mapping
+	jq_is '.rows[0].shmem' 112
+	jq_is '.summary.shmem_slots' 64
+}
+
+@test "an ordinary user sees how many, not where" {
+	swap_zram 64M
+	cg_new swapmap
+	target_start --nobody anon pages=64 write=all
+	target_cmd pageout anon all
+	states anon
+	[[ $swapped -eq 64 ]]
+	run_as_nobody swapmap --by=vma --json -r "$(region anon)" "$TARGET"
+	jq_is '[.rows[] | .pages, .swap_type, .swap_device, .swap_offset, .owners]' '[64,null,null,null,null]'
+	[[ $stderr == *CAP_SYS_ADMIN* ]]
+	run_as_nobody swapmap --by=process --json -r "$(region anon)" "$TARGET"
+	jq_is '.rows[0] | [.anon, .pswap, .uswap]' '[64,null,null]'
+}
+
+@test "after a swapoff the area is not named by its line" {
+	local i devices=()
+	for i in 0 1 2; do
+		swap_zram 64M $((9 - i))
+		devices+=("$swap_device")
+	done
+	swapoff "${devices[0]}"
+	swap_out_target anon pages=64 write=all
+	# Pages are on type 1, which is the first line now; only the second could be type 1 as well
+	run_pgscan swapmap --by=vma --json -r "$(region anon)" "$TARGET"
+	jq_is '.rows[0].swap_type' 1
+	jq_true ".rows[0].swap_device | . == null or . == \"${devices[1]}\""
+	# The next one takes type 0, and is the first line
+	swapon -p 20 "${devices[0]}"
+	defer swap_off "${devices[0]}"
+	target_start --cgroup swapmap anon pages=64 write=all
+	cg_reclaim swapmap $((64 << 20))
+	run_pgscan swapmap --by=run --json -r "$(region anon)" "$TARGET"
+	jq_is '[.rows[] | select(.swap_type == 0).swap_device] | unique' "[\"${devices[0]}\"]"
+}
