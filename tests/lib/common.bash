@@ -218,12 +218,16 @@ target_start() {
 
 # A line of the current target into $line; fails when it has died or is silent for too long.
 target_line() {
-	local i
+	local i part
 
+	line=
 	for ((i = 0; i < 300; i++)); do
-		if read -r -t 0.2 -u "$TARGET_OUT" line; then
+		# Time may be up in the middle of a line: what was read of it is kept.
+		if read -r -t 0.2 -u "$TARGET_OUT" part; then
+			line+=$part
 			return 0
 		fi
+		line+=$part
 		kill -0 "$TARGET" 2>/dev/null || return 1
 	done
 	return 1
