@@ -31,10 +31,10 @@ load lib/dump
 	requires root kfeat:uffd_wp_async kfeat:guard
 	target_start --nobody uffd
 	run_as_nobody dump --json --range="$(region uffd)" "$TARGET"
-	jq_is '.summary | [.present, .swapped]' '[8,0]'
+	jq_is '.summary | [.present, .swapped, .uffd_wp_marker]' '[8,0,8]'
 	target_start --nobody guard
 	run_as_nobody dump --json --range="$(region guard)" "$TARGET"
-	jq_is '.summary | [.present, .swapped]' '[3,0]'
+	jq_is '.summary | [.present, .swapped, .guard]' '[3,0,1]'
 }
 
 # ---- who may see what ------------------------------------------------------------------------

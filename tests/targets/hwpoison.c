@@ -5,6 +5,13 @@
  */
 #include "target.h"
 
+#include <signal.h>
+
+static void on_sigbus(int sig)
+{
+	(void)sig;
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const keys[] = {"pages", "poison", NULL};
@@ -25,6 +32,8 @@ int main(int argc, char **argv)
 					 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
 			      pages);
 	target_write(&t, r, "all");
+	/* The kernel tells a process of the dirty page that it has lost, and takes no "ignore". */
+	signal(SIGBUS, on_sigbus);
 	list = target_word(argv, "poison", "2");
 	if (!target_apply(&t, r, list, target_advise_pages, MADV_HWPOISON))
 		target_usage(list);

@@ -1,0 +1,159 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# dump on a machine with swap: what no host test may set up.
+# shellcheck disable=SC2030,SC2031,SC2153,SC2154 # tests are subshells; the libraries set variables
+
+load ../lib
+load ../../lib/dump
+
+# A mapping of which about half is in swap: 200 of 256 pages were written, in half a MiB.
+start_half_swapped() {
+	cg_new dump 512K
+	cg_set dump swappiness 60
+	target_start --cgroup dump "$@" pages=256 write=0-199
+	[[ $(cg_oom_kills dump) -eq 0 ]]
+}
+
+@test "private pages in swap: slot by slot as the page map says, on the one device there is" {
+	swap_disk 0
+	start_half_swapped anon
+	same_as_pmref anon
+	same_as_pmref --by=page anon
+	states anon
+	((swapped > 32))
+	run_pgscan dump --json --range="$(region anon)" "$TARGET"
+	jq_is '.summary | [.swapped, .present, .none]' "[$swapped,$present,56]"
+	jq_is '[.rows[] | select(.state == "swapped") | .swap_device] | unique' "[\"$swap_device\"]"
+	jq_is '[.rows[] | select(.state != "swapped") | .swap_type] | unique' '[null]'
+	run_pgscan dump --json --where=swapped --by=vma --range="$(region anon)" "$TARGET"
+	jq_is '[.rows[].swapped]' "[$swapped]"
+}
+
+@test "private pages in swap: mapping by mapping what smaps counts" {
+	swap_disk 0
+	start_half_swapped anon
+	cg_reclaim dump $((8 << 20))
+	run_pgscan dump --json --by=vma "$TARGET"
+	# Not VmSwap, which kernels before 6.2 count only roughly (SPLIT_RSS_COUNTING).
+	awk '/^[0-9a-f]+-/ { private = $2 ~ /p$/; split($1, a, "-"); at = "0x" a[1] }
+		/^Swap:/ && private && $2 { sub(/^0x0*/, "0x", at); print at, $2 / 4 }' \
+		"/proc/$TARGET/smaps" >"$BATS_TEST_TMPDIR/want"
+	jq -r '.rows[] | select(.perms | endswith("p")) | select((.swapped // 0) > 0) |
+		"\(.start) \(.swapped)"' "$out" | diff "$BATS_TEST_TMPDIR/want" -
+	[[ -s $BATS_TEST_TMPDIR/want ]]
+}
+
+@test "two areas, then one of them off: no device is named that is not certain" {
+	swap_disk 0 9
+	swap_disk 1 5
+	start_half_swapped anon
+	run_pgscan dump --json --range="$(region anon)" "$TARGET"
+	jq_is '[.rows[] | select(.state == "swapped") | .swap_type] | unique | length > 0' true
+	jq_is '[.rows[] | select(.swap_device != null and .swap_device != "/dev/vdb")]' '[]'
+	swapoff /dev/vdb
+	cg_reclaim dump $((8 << 20))
+	run_pgscan dump --json --range="$(region anon)" "$TARGET"
+	# What is left is type 1, the second of the swapons, now in the first line of /proc/swaps.
+	jq_is '[.rows[] | select(.state == "swapped") | .swap_type] | unique' '[1]'
+	jq_is '[.rows[] | select(.swap_device != null) | .swap_device] | unique - ["/dev/vdc"]' '[]'
+}
+
+@test "shared pages in swap without the module: swapped, where is not known; untouched ones are none" {
+	local kind
+
+	swap_zram 64M
+	for kind in anon memfd sysv tmpfs; do
+		start_half_swapped shm "kind=$kind"
+		states shm
+		((present < 190))
+		run_pgscan dump --kmod=off --kcore=off --json --range="$(region shm)" "$TARGET"
+		jq_is '.summary | [.none, .unknown, .swapped + .present + .swap_cache]' '[56,0,200]'
+		jq_true '.summary.swapped > 0'
+		jq_is '[.rows[] | select(.state == "swapped") | [.swap_type, .source]] | unique' \
+			'[[null,"map_files"]]'
+		jq_is '[.rows[] | select(.state == "swapped" and .soft_dirty == false)]' '[]'
+		target_stop
+		cg_remove dump
+	done
+}
+
+@test "shared pages in swap as an ordinary user: counted as unknown, never as none" {
+	swap_zram 64M
+	cg_new dump 512K
+	target_start --nobody shm kind=memfd pages=256 write=0-199
+	echo "$TARGET" >"$(cg_path dump)/cgroup.procs"
+	run_as_nobody 3 dump --json --range="$(region shm)" "$TARGET"
+	jq_is '.summary.none' 0
+	jq_true '.summary.unknown >= 56'
+	jq_is '.complete' false
+	jq_is '[.errors[].pid]' "[$TARGET]"
+}
+
+@test "private pages in swap as an ordinary user: swapped, and no slot 0 of type 0" {
+	swap_zram 64M
+	cg_new dump 512K
+	target_start --nobody anon pages=256 write=none
+	echo "$TARGET" >"$(cg_path dump)/cgroup.procs"
+	target_cmd write anon 0-199
+	states anon
+	run_as_nobody dump --json --range="$(region anon)" "$TARGET"
+	jq_is '.summary | [.present + .swapped, .none]' '[200,56]'
+	jq_true '.summary.swapped > 32'
+	jq_is '[.rows[] | [.pfn, .swap_type, .swap_offset, .swap_device]] | unique' '[[null,null,null,null]]'
+}
+
+@test "a private mapping of shared memory: copied pages have slots of their own" {
+	swap_disk 0
+	cg_new dump 1M
+	target_start --cgroup dump shm kind=memfd pages=128 write=all private=0-63
+	cg_reclaim dump $((8 << 20))
+	states private
+	((swapped > 0))
+	run_pgscan dump --by=page --where=swapped --format=tsv --no-header --columns=start,swap_offset \
+		--range="$(region private)" "$TARGET"
+	# The object's own pages in swap have no slot that could be known without the module.
+	slots private | tr ' ' '\t' | cmp - <(grep -v '\\N' "$out" | head -n "$swapped")
+	run_pgscan dump --kmod=off --json --range="$(region private)" "$TARGET"
+	jq_true ".summary.swapped >= $swapped"
+	jq_is '.summary | .none' 0
+}
+
+@test "write-protected pages in swap stay write-protected, markers stay markers" {
+	requires kfeat:uffd_wp_async
+	swap_zram 64M
+	cg_new dump
+	target_start --cgroup dump uffd pages=64 write=0-31
+	target_cmd pageout uffd 0-31
+	same_as_pmref uffd
+	run_pgscan dump --json --range="$(region uffd)" "$TARGET"
+	jq_is '.summary | [.swapped, .uffd_wp_marker]' '[32,32]'
+	jq_is '[.rows[] | select(.state == "swapped") | .uffd_wp] | unique' '[true]'
+}
+
+@test "soft-dirty: what was written since the bits were cleared, and looking clears nothing" {
+	requires kfeat:soft_dirty
+	target_start anon pages=64 write=0-31
+	echo 4 >"/proc/$TARGET/clear_refs"
+	target_cmd write anon 3-4,40
+	run_pgscan dump --json --by=vma --range="$(region anon)" "$TARGET"
+	run_pgscan dump --json --where=present,soft_dirty --range="$(region anon)" "$TARGET"
+	jq_is '[.rows[].pages] | add' 3
+	same_as_pmref anon
+}
+
+@test "a poisoned frame is hwpoison, not swapped" {
+	requires guest
+	swap_zram 64M
+	grep -q HardwareCorrupted /proc/meminfo || skip "this kernel has no CONFIG_MEMORY_FAILURE"
+	target_start hwpoison
+	run_pgscan dump --json --range="$(region hwpoison)" "$TARGET"
+	jq_is '.summary | [.present, .hwpoison, .swapped]' '[7,1,0]'
+	jq_is '[.rows[] | select(.state == "hwpoison") | [.start, .pages, .swap_type]]' \
+		"[[\"$(page_addr hwpoison 2)\",1,null]]"
+}
+
+@test "truth: the states of live memory, by the independent reader" {
+	target_start anon pages=1000 write=0-299/2,500-600 read=700-800
+	same_as_pmref anon
+	PGSCAN_DISABLE=pagemap_scan same_as_pmref --batch=7 anon
+}
