@@ -104,27 +104,17 @@ swap_settle() {
 
 # ---- memory cgroups, by one set of functions for v1 and v2 ----
 
-cg_version() {
-	if [[ -d /sys/fs/cgroup/memory ]]; then
-		echo v1
-	else
-		echo v2
-	fi
-}
-
-# cg_path NAME: its folder
-cg_path() {
-	case $(cg_version) in
-	v1) echo "/sys/fs/cgroup/memory/$1" ;;
-	v2) echo "/sys/fs/cgroup/$1" ;;
-	esac
-}
+# Where the memory controller is; constants, as each process counts in an emulated guest
+if [[ -d /sys/fs/cgroup/memory ]]; then
+	CG_VERSION=v1 CG_ROOT=/sys/fs/cgroup/memory
+else
+	CG_VERSION=v2 CG_ROOT=/sys/fs/cgroup
+fi
 
 # cg_set NAME WHAT VALUE: limit and swappiness. Cgroup v2 has one swappiness for the whole machine.
 cg_set() {
-	local path
-	path=$(cg_path "$1")
-	case $(cg_version).$2 in
+	local path=$CG_ROOT/$1
+	case $CG_VERSION.$2 in
 	v1.limit) echo "$3" >"$path/memory.limit_in_bytes" ;;
 	v2.limit) echo "${3/#-1/max}" >"$path/memory.max" ;;
 	v1.swappiness) echo "$3" >"$path/memory.swappiness" ;;
@@ -135,15 +125,14 @@ cg_set() {
 
 # cg_new NAME [LIMIT]
 cg_new() {
-	mkdir "$(cg_path "$1")" || return 1
+	mkdir "$CG_ROOT/$1" || return 1
 	defer cg_remove "$1"
 	[[ -z ${2:-} ]] || cg_set "$1" limit "$2"
 }
 
 # Its processes are killed: a target that a failed test has left behind must not outlive the test
 cg_remove() {
-	local path pid
-	path=$(cg_path "$1")
+	local path=$CG_ROOT/$1 pid
 	[[ -d $path ]] || return 0
 	while read -r pid; do
 		kill -KILL "$pid" 2>/dev/null
@@ -153,8 +142,7 @@ cg_remove() {
 
 # cg_exec NAME COMMAND...: become that command, in that cgroup from its first page on
 cg_exec() {
-	local path
-	path=$(cg_path "$1")
+	local path=$CG_ROOT/$1
 	shift
 	echo "$BASHPID" >"$path/cgroup.procs" || exit 1
 	exec "$@"
@@ -162,9 +150,8 @@ cg_exec() {
 
 # cg_reclaim NAME BYTES: ask for as much. v1 has no such file: the limit is lowered for a moment.
 cg_reclaim() {
-	local path limit usage
-	path=$(cg_path "$1")
-	case $(cg_version) in
+	local path=$CG_ROOT/$1 limit usage
+	case $CG_VERSION in
 	v2)
 		# EAGAIN when it got fewer
 		echo "$2" >"$path/memory.reclaim" 2>/dev/null || true
@@ -180,8 +167,7 @@ cg_reclaim() {
 
 # cg_oom_kills NAME
 cg_oom_kills() {
-	local path
-	path=$(cg_path "$1")
+	local path=$CG_ROOT/$1
 	cat "$path/memory.events" "$path/memory.oom_control" 2>/dev/null |
 		awk '$1 == "oom_kill" { print $2 }'
 }

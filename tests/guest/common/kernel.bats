@@ -30,7 +30,7 @@ since() {
 }
 
 @test "the memory controller is the one the guest asked for" {
-	[[ $(cg_version) == "$PG_CG" ]]
+	[[ $CG_VERSION == "$PG_CG" ]]
 	cg_new kernel 4M
 	(cg_exec kernel true)
 }

@@ -14,14 +14,14 @@ pids() {
 
 @test "a threaded cgroup does not list its processes, and they are found" {
 	cg_new domain
-	mkdir "$(cg_path domain/threads)"
-	defer rmdir "$(cg_path domain/threads)"
-	echo threaded >"$(cg_path domain/threads)/cgroup.type"
+	mkdir "$CG_ROOT/domain/threads"
+	defer rmdir "$CG_ROOT/domain/threads"
+	echo threaded >"$CG_ROOT/domain/threads/cgroup.type"
 	target_start --cgroup domain anon pages=16 write=all
 	[[ $(pids domain) == "[$TARGET]" ]]
-	echo "$TARGET" >"$(cg_path domain/threads)/cgroup.threads"
+	echo "$TARGET" >"$CG_ROOT/domain/threads/cgroup.threads"
 	# That is why: the kernel does not say it here.
-	! cat "$(cg_path domain/threads)/cgroup.procs" 2>"$BATS_TEST_TMPDIR/why" || false
+	! cat "$CG_ROOT/domain/threads/cgroup.procs" 2>"$BATS_TEST_TMPDIR/why" || false
 	grep -q 'not supported' "$BATS_TEST_TMPDIR/why"
 	[[ $(pids domain/threads) == "[$TARGET]" ]]
 	# In the domain the process is listed, and again as its thread below: once.
@@ -31,7 +31,7 @@ pids() {
 
 @test "children count, and a path is understood in each of its forms" {
 	cg_new parent
-	mkdir "$(cg_path parent/child)"
+	mkdir "$CG_ROOT/parent/child"
 	defer cg_remove parent/child
 	target_start --cgroup parent/child anon pages=16 write=all
 	[[ $(pids parent) == "[$TARGET]" ]]
