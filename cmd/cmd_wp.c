@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_METHOD = 0x5000, OPT_CLEAR, OPT_BY, OPT_HEAT };
+enum { OPT_METHOD = 0x5000, OPT_CLEAR, OPT_BY, OPT_HEAT, OPT_COMPARE };
+
+/* The sizes of the measurement that PAGEMAP_SCAN was proposed with (linux-mm, 2023). */
+#define COMPARE_DEFAULT "2000,8192,100000,500000"
 
 static const struct argp_option options[] = {
 	{"method", OPT_METHOD, "auto|uffd|soft-dirty|module", 0,
@@ -20,6 +23,16 @@ static const struct argp_option options[] = {
 	{"by", OPT_BY, "total|vma|run|page", 0,
 	 "A row for each sample (the default), or for each mapping, run of pages, or page that was "
 	 "written",
+	 0},
+	{"heat", OPT_HEAT, NULL, 0,
+	 "A row for each sample that shows where in the memory was written, and how densely; in "
+	 "other "
+	 "formats than a table, a row for each cell of it",
+	 0},
+	{"compare", OPT_COMPARE, "N,...", OPTION_ARG_OPTIONAL,
+	 "Measure on this machine what write protection of so many pages costs, and the first "
+	 "write "
+	 "after it, by each way there is; without a process",
 	 0},
 	{0},
 };
@@ -55,7 +68,11 @@ static void check_opts(const struct wp_opts *o, struct argp_state *state)
 {
 	if (o->target.cgroup || o->target.system || o->target.nr_pids > 1)
 		argp_error(state, "one process at a time: name a PID");
-	if (!o->target.nr_pids == !o->command)
+	if (o->heat && o->by != WP_TOTAL)
+		argp_error(state, "--heat is a view of its own: no --by");
+	if (o->nr_compare && (o->target.nr_pids || o->command))
+		argp_error(state, "--compare measures on memory of its own: no process");
+	if (!o->nr_compare && !o->target.nr_pids == !o->command)
 		argp_error(state, "name one process, or a command behind '--'");
 }
 
@@ -97,6 +114,13 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case OPT_BY:
 		o->by = parse_by(arg, state);
 		return 0;
+	case OPT_HEAT:
+		o->heat = true;
+		return 0;
+	case OPT_COMPARE:
+		if (wp_compare_parse(arg ?: COMPARE_DEFAULT, o))
+			argp_error(state, "'%s' is not a list of numbers of pages", arg);
+		return 0;
 	case ARGP_KEY_END:
 		check_opts(o, state);
 		return 0;
@@ -107,10 +131,17 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse_opt,
-	.args_doc = "PID\n-- COMMAND [ARG...]",
+	.args_doc = "PID\n-- COMMAND [ARG...]\n--compare[=N,...]",
 	.doc = "Show which pages a process writes, without touching it.",
 	.children = children,
 };
+
+static const struct pgs_col *choose_table(const struct wp_opts *o, const struct pgs_col *cols)
+{
+	if (o->nr_compare)
+		return wp_compare_cols;
+	return o->heat ? wp_heat_cols : cols;
+}
 
 static int print_wp(struct wp *w)
 {
@@ -124,7 +155,10 @@ static int print_wp(struct wp *w)
 		msg_error("out of memory");
 		return PGS_EXIT_FAILED;
 	}
-	r = out_table(w->out, cols) ? PGS_EXIT_USAGE : wp_run(w);
+	if (out_table(w->out, choose_table(w->opts, cols)))
+		r = PGS_EXIT_USAGE;
+	else
+		r = w->opts->nr_compare ? wp_compare(w) : wp_run(w);
 	r = out_finish(&w->out, r);
 	/* What the command says goes before what there is to say of its tracking. */
 	return w->command_status ? w->command_status : r;
@@ -143,6 +177,7 @@ static int run_wp(struct wp *w)
 	if (!r)
 		r = print_wp(w);
 	pgs_track_close(w->track);
+	wp_heat_free(w->heat);
 	pgs_pageset_free(w->distinct);
 	pgs_kmod_close(w->kmod);
 	pgs_ctx_close(w->ctx);
@@ -156,14 +191,14 @@ static int run(int argc, char **argv)
 	int r = cmd_parse(&cmd_wp, argc, argv, &opts);
 
 	if (!r) {
-		w.pid = opts.command ? 0 : opts.target.pids[0];
+		w.pid = opts.target.nr_pids ? opts.target.pids[0] : 0;
 		r = run_wp(&w);
 	}
 	opt_target_fini(&opts.target);
 	return r;
 }
 
-static const struct pgs_col *const tables[] = {wp_cols, NULL};
+static const struct pgs_col *const tables[] = {wp_cols, wp_heat_cols, wp_compare_cols, NULL};
 
 const struct pgs_cmd cmd_wp = {
 	.name = "wp",

@@ -9,6 +9,8 @@
 
 enum wp_by { WP_TOTAL, WP_VMA, WP_RUN, WP_PAGE };
 
+#define WP_COMPARE_MAX 16
+
 struct wp_opts {
 	struct opt_target target;
 	struct opt_output output;
@@ -16,8 +18,10 @@ struct wp_opts {
 	bool clear_soft_dirty;
 	enum wp_by by;
 	bool heat;
-	uint64_t interval_ns, count; /* 0 samples: until interrupted */
-	char **command;		     /* NULL: a PID */
+	uint64_t interval_ns, count;	  /* 0 samples: until interrupted */
+	char **command;			  /* NULL: a PID */
+	uint64_t compare[WP_COMPARE_MAX]; /* --compare: numbers of pages */
+	size_t nr_compare;
 };
 
 /* What one sample came to, in pages. */
@@ -41,6 +45,7 @@ struct wp {
 	struct pgs_pageset *distinct;
 	bool has_shared;    /* a shared mapping is among the tracked ones */
 	bool has_file;	    /* and a private one of a file */
+	struct heat *heat;  /* --heat, wp_heat.c's own */
 	int command_status; /* of the command that was run to its end */
 };
 
@@ -64,6 +69,8 @@ int wp_run(struct wp *w);
 uint64_t wp_now_ns(void); /* CLOCK_MONOTONIC */
 /* wp_begin - the clock of the samples starts now. */
 void wp_begin(struct wp *w);
+/* wp_tell_method - what is used, and what others may suffer from it. */
+void wp_tell_method(const struct wp *w);
 /* wp_take_sample - one sample, printed; 0 or -errno. */
 int wp_take_sample(struct wp *w);
 /* wp_is_done - as many samples as were asked for have been taken. */
@@ -78,3 +85,22 @@ int wp_failed(struct wp *w, int err);
 
 /* wp_run_command - the command is run to its end, or could not be tracked: an exit status. */
 int wp_run_command(struct wp *w, const struct pgs_track_opts *opts);
+
+/* ---- wp_heat.c ------------------------------------------------------------------------------- */
+
+extern const struct pgs_col wp_heat_cols[];
+
+/* wp_heat_begin - lay out what is tracked now. wp_heat_written - a run of pages of the sample.
+ * wp_heat_emit - its row, or rows. Each returns 0 or -errno. */
+int wp_heat_begin(struct wp *w);
+int wp_heat_written(struct wp *w, uint64_t start, uint64_t end);
+int wp_heat_emit(struct wp *w);
+void wp_heat_free(struct heat *heat);
+
+/* ---- wp_compare.c ---------------------------------------------------------------------------- */
+
+extern const struct pgs_col wp_compare_cols[];
+
+/* wp_compare_parse - "2000,8192" into @o: 0, or -EINVAL. wp_compare - measure; an exit status. */
+int wp_compare_parse(const char *list, struct wp_opts *o);
+int wp_compare(struct wp *w);

@@ -93,8 +93,11 @@ static int handle_event(struct wp *w, bool *gone)
 		out_error(w->out, (int)w->pid, pgs_ctx_error(w->ctx), r);
 		r = 0;
 	}
-	if (event == PGS_TRACK_EXEC && pgs_track_execs(w->track) == 1)
+	if (event == PGS_TRACK_EXEC && pgs_track_execs(w->track) == 1) {
 		wp_begin(w);
+		if (pgs_track_is_tracking(w->track))
+			wp_tell_method(w);
+	}
 	if (event == PGS_TRACK_EXIT && pgs_track_is_tracking(w->track) && !wp_is_done(w))
 		r = wp_take_sample(w);
 	*gone = event == PGS_TRACK_GONE;

@@ -111,6 +111,8 @@ int wp_emit_written(void *arg, const struct pgs_vma *vma, uint64_t start, uint64
 	int r = pgs_pageset_add(w->distinct, start >> w->ctx->page_shift,
 				(end - start) >> w->ctx->page_shift);
 
+	if (w->heat && !r)
+		return wp_heat_written(w, start, end);
 	if (w->opts->by == WP_RUN && !r)
 		return emit_run(w, vma, start, end);
 	if (w->opts->by == WP_PAGE)

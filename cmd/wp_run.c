@@ -35,8 +35,10 @@ int wp_take_sample(struct wp *w)
 		.arg = w,
 	};
 	uint64_t number = w->sample.number + 1, time_ns = wp_now_ns();
-	int r;
+	int r = w->opts->heat && !w->heat ? wp_heat_begin(w) : 0;
 
+	if (r)
+		return r;
 	w->sample = (struct wp_sample){
 		.number = number,
 		.elapsed_s = (double)(time_ns - w->began_ns) / (double)NS_PER_S,
@@ -45,7 +47,9 @@ int wp_take_sample(struct wp *w)
 	r = pgs_track_sample(w->track, &sink, &time_ns);
 	w->last_ns = time_ns;
 	w->written_sum += w->sample.written;
-	if (!r && w->opts->by == WP_TOTAL)
+	if (!r && w->heat)
+		r = wp_heat_emit(w);
+	else if (!r && w->opts->by == WP_TOTAL)
 		r = wp_emit_total(w);
 	return r ? r : out_flush(w->out);
 }
@@ -91,6 +95,16 @@ int wp_failed(struct wp *w, int err)
 	return err == -ESRCH && w->sample.number ? PGS_EXIT_INCOMPLETE : msg_exit_status(err);
 }
 
+void wp_tell_method(const struct wp *w)
+{
+	enum pgs_track_method method = pgs_track_method(w->track);
+
+	msg_debug("method %s: %s", pgs_track_method_name(method), pgs_track_why(w->track));
+	if (method == PGS_TRACK_SOFT_DIRTY)
+		msg_warn("soft-dirty is cleared for the whole process: whoever else uses it (CRIU) "
+			 "is disturbed");
+}
+
 static int run_pid(struct wp *w, const struct pgs_track_opts *opts)
 {
 	int r = pgs_track_open(w->ctx, w->pid, opts, &w->track), status = PGS_EXIT_OK;
@@ -98,21 +112,12 @@ static int run_pid(struct wp *w, const struct pgs_track_opts *opts)
 	if (r)
 		return wp_failed(w, r);
 	wp_begin(w);
-	msg_debug("method %s: %s", pgs_track_method_name(pgs_track_method(w->track)),
-		  pgs_track_why(w->track));
+	wp_tell_method(w);
 	r = take_samples(w);
 	if (r && r != -EPIPE)
 		status = wp_failed(w, r);
 	wp_summary(w);
 	return status;
-}
-
-/* What others may suffer from is said before it is done. */
-static void warn(const struct wp_opts *o)
-{
-	if (o->method == PGS_TRACK_SOFT_DIRTY)
-		msg_warn("soft-dirty is cleared for the whole process: whoever else uses it (CRIU) "
-			 "is disturbed");
 }
 
 int wp_run(struct wp *w)
@@ -129,6 +134,5 @@ int wp_run(struct wp *w)
 		.kmod = w->kmod,
 	};
 
-	warn(o);
 	return o->command ? wp_run_command(w, &opts) : run_pid(w, &opts);
 }

@@ -159,8 +159,8 @@ static ssize_t scan_range(struct pgs_pagemap *pm, struct pm_scan_arg *arg, uint6
 		pm->scan = SCAN_YES;
 		/*
 		 * Only a full vector stops the walk. do_pagemap_scan() goes in legs of 512 regions,
-		 * and after the last one leaves walk_end at the end of the leg before (6.7 to 6.18):
-		 * to go on from there would be to look at the rest twice.
+		 * and after the last one leaves walk_end at the end of the leg before (6.7
+		 * to 6.18): to go on from there would be to look at the rest twice.
 		 */
 		if ((size_t)n < room)
 			*ret_walk_end = end;

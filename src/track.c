@@ -399,6 +399,11 @@ uint64_t pgs_track_stop_ns(const struct pgs_track *t)
 	return t->stop_ns;
 }
 
+const struct pgs_ranges *pgs_track_map(const struct pgs_track *t)
+{
+	return t->ops && t->ops->map ? t->ops->map(t) : &t->tracked;
+}
+
 /* ---- following --------------------------------------------------------------------------------
  */
 

@@ -14,6 +14,7 @@
 
 #include "kmodif.h"
 #include "maps.h"
+#include "ranges.h"
 #include "units.h"
 
 enum pgs_track_method {
@@ -97,6 +98,10 @@ int pgs_track_sample(struct pgs_track *track, const struct pgs_track_sink *sink,
 enum pgs_track_method pgs_track_method(const struct pgs_track *track) __attribute__((nonnull));
 const char *pgs_track_why(const struct pgs_track *track) __attribute__((nonnull));
 uint64_t pgs_track_stop_ns(const struct pgs_track *track) __attribute__((nonnull));
+
+/* pgs_track_map - where in the tracked ranges pages have been seen so far, to within a page table,
+ * as far as the method knows; otherwise the tracked ranges. Valid until the next call. */
+const struct pgs_ranges *pgs_track_map(const struct pgs_track *track) __attribute__((nonnull));
 
 /*
  * Following: with opts.follow @pid is a child of the caller that waits to execute a program.

@@ -50,6 +50,8 @@ struct pgs_track_ops {
 	int (*scan)(struct pgs_track *track, uint64_t start, uint64_t end);
 	/* A range is not mapped any more. */
 	int (*forget)(struct pgs_track *track, uint64_t start, uint64_t end);
+	/* Where pages have been seen; may be NULL. */
+	const struct pgs_ranges *(*map)(const struct pgs_track *track);
 	/* All mappings have been visited; may be NULL. */
 	int (*end)(struct pgs_track *track);
 };

@@ -445,10 +445,18 @@ static void uffd_close(struct pgs_track *t)
 	free(p);
 }
 
+static const struct pgs_ranges *uffd_map(const struct pgs_track *t)
+{
+	const struct uffd_priv *p = t->priv;
+
+	return &p->armed;
+}
+
 const struct pgs_track_ops pgs_track_uffd = {
 	.open = uffd_open,
 	.close = uffd_close,
 	.begin = uffd_begin,
 	.scan = uffd_scan,
 	.forget = uffd_forget,
+	.map = uffd_map,
 };
