@@ -41,7 +41,8 @@ help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
 
 ## make                 pgscan, its man pages and the test targets, in $O (build/)
-## make demo            install what is missing, build, show the page map of live processes
+## make demo            install what is missing, build, show the page map of live processes and, in a guest,
+##                      of shared memory in swap
 ## make check           install what is missing, build, run all the tests, guests included
 
 # ---- the program ------------------------------------------------------------------------------
@@ -115,10 +116,17 @@ man: $(pages)
 
 # ---- tests and demonstration ------------------------------------------------------------------
 
-.PHONY: demo check check-unit check-host check-guests check-matrix check-debug check-harness sanitize valgrind lint bench deps
+.PHONY: demo demo-host check check-unit check-host check-guests check-matrix check-debug check-harness sanitize valgrind lint bench deps
 
 # The packages come first, in a make of their own: this one has already asked pkg-config.
-demo:
+demo: demo-host
+	@echo
+	@echo '# Now a QEMU guest, for which the packages and a Debian kernel are fetched the first time.'
+	@scripts/deps check guests
+	@tests/vm/in-guest v2-6.1 tests/guest/experiment
+
+## make demo-host       the same without the guest with swap
+demo-host:
 	@scripts/deps build demo
 	@$(MAKE) --no-print-directory all
 	@scripts/demo
