@@ -87,7 +87,7 @@ _pgscan_values() {
 		[[ $3 == *[+,]* ]] || words+=(help)
 		_pgscan_list "$3" "${words[@]}" ;;
 	KEY) _pgscan_columns "$1" ;;
-	*,*)
+	[a-z]*,[a-z]*)
 		IFS=, read -ra words <<<"$2"
 		_pgscan_list "$3" "${words[@]}" ;;
 	*'|'*) tr '|' '\n' <<<"$2" ;;

@@ -89,10 +89,11 @@ function __pgscan_values
 			__pgscan_list $argv[3] $columns
 		case KEY
 			__pgscan_columns $argv[1]
-		case '*,*'
-			__pgscan_list $argv[3] (string split , -- $argv[2])
 		case '*|*'
 			string split '|' -- $argv[2]
+		case '*'
+			string match -qr '^[a-z_]+(,[a-z_]+)+$' -- $argv[2]
+			and __pgscan_list $argv[3] (string split , -- $argv[2])
 	end
 end
 

@@ -120,6 +120,12 @@ each_offers_among() {
 	[[ $(offers zsh 'pgscan dump --root=di') == dir ]]
 }
 
+@test "a command after --" {
+	[[ $data == *$'\nwp\t'* ]]
+	each_offers_among 'pgscan wp -- setpri' setpriv
+	each_offers_among 'pgscan wp -i 1 -- setpri' setpriv
+}
+
 @test "a program that is not there is quiet" {
 	local shell
 
