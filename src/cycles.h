@@ -3,9 +3,10 @@
 #pragma once
 
 #include <stdint.h>
+#include <time.h>
 
 /* On x86-64 the time stamp counter: cycles of its nominal frequency. On arm64 ticks of the system
- * counter. */
+ * counter; elsewhere nanoseconds. */
 static inline uint64_t pgs_cycles(void)
 {
 #if defined(__x86_64__)
@@ -19,6 +20,9 @@ static inline uint64_t pgs_cycles(void)
 	__asm__ volatile("isb; mrs %0, cntvct_el0; isb" : "=r"(ticks) : : "memory");
 	return ticks;
 #else
-#error "no counter known"
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 #endif
 }

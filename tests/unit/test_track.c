@@ -353,6 +353,7 @@ static void run_marks(enum kind kind, int threads, bool drops)
 		area_unmap();
 		tracker_close(&t);
 		skip();
+		return;
 	}
 	for (unsigned int round = 1; round <= rounds(); round++) {
 		memset(control->log, 0, sizeof(control->log));
@@ -429,6 +430,7 @@ static void run_free(enum kind kind, int threads)
 		tracker_close(&t);
 		free(samples);
 		skip();
+		return;
 	}
 	samples[0].begin_ns = samples[0].end_ns = now_ns();
 	atomic_store(&control->round, 1);
