@@ -18,7 +18,7 @@ struct pgs_cmd {
 	int (*run)(int argc, char **argv);   /* returns an exit status */
 };
 
-extern const struct pgs_cmd cmd_check, cmd_dump, cmd_swapmap, cmd_wp;
+extern const struct pgs_cmd cmd_check, cmd_dump, cmd_reclaim_report, cmd_swapmap, cmd_wp;
 
 /* Set by SIGINT, SIGTERM and SIGHUP; loops look at it once per batch and end the document as
  * incomplete. */

@@ -18,7 +18,7 @@ const char *argp_program_version = PROGRAM " " PGSCAN_VERSION;
 
 /* In alphabetical order: help and completion print them as they stand. */
 static const struct pgs_cmd *const commands[] = {
-	&cmd_check, &cmd_dump, &cmd_swapmap, &cmd_wp, NULL,
+	&cmd_check, &cmd_dump, &cmd_reclaim_report, &cmd_swapmap, &cmd_wp, NULL,
 };
 
 struct main_opts {

@@ -287,6 +287,13 @@ int out_fill(struct out *o, uint64_t word, uint64_t count)
 	return err ?: end_row(o, o->ops->fill(o, word, count));
 }
 
+int out_text(struct out *o, const char *text, size_t len)
+{
+	int err = begin(o);
+
+	return err ?: end_row(o, out_put(o, text, len));
+}
+
 static char *escaped_copy(const char *bytes, size_t len)
 {
 	char *copy = malloc(OUT_ESCAPE_MAX(len) + 1);

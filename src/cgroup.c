@@ -425,6 +425,44 @@ static int walk(struct pgs_cgroups *cgroups, const char *path, int depth, visito
 	return r;
 }
 
+/* ---- what is below ----------------------------------------------------------------------------
+ */
+
+static int visit_path(struct pgs_cgroups *cgroups, const char *path, DIR *dir, void *data)
+{
+	struct pgs_cgroup_list *list = data;
+	char **more = reallocarray(list->paths, list->nr + 1, sizeof(*more));
+
+	(void)cgroups;
+	(void)dir;
+	if (!more)
+		return -ENOMEM;
+	list->paths = more;
+	more[list->nr] = strdup(path);
+	return more[list->nr++] ? 0 : -ENOMEM;
+}
+
+int pgs_cgroup_below(struct pgs_cgroups *cgroups, const char *path, struct pgs_cgroup_list *ret)
+{
+	struct pgs_cgroup_list list = {0};
+	int r = walk(cgroups, path, 0, visit_path, &list);
+
+	if (r < 0) {
+		pgs_cgroup_list_fini(&list);
+		return r == -ENODEV ? -ENOENT : r;
+	}
+	*ret = list;
+	return 0;
+}
+
+void pgs_cgroup_list_fini(struct pgs_cgroup_list *list)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		free(list->paths[i]);
+	free(list->paths);
+	*list = (struct pgs_cgroup_list){0};
+}
+
 /* ---- processes ------------------------------------------------------------------------------- */
 
 struct pid_list {

@@ -53,6 +53,18 @@ int pgs_cgroup_pids(struct pgs_cgroups *cgroups, const char *path, struct pgs_cg
 	__attribute__((nonnull, warn_unused_result));
 void pgs_cgroup_pids_fini(struct pgs_cgroup_pids *pids);
 
+/* A cgroup and those below it, parents first. */
+struct pgs_cgroup_list {
+	char **paths; /* pgs_cgroup_list_fini() frees them; NULL where the caller took one over */
+	size_t nr;
+};
+
+/* pgs_cgroup_below - fill @ret with @path (as resolved) and the cgroups below it. Those that vanish
+ * meanwhile are skipped. Returns 0; -ENOENT if @path itself is gone; -ELOOP below 128 levels. */
+int pgs_cgroup_below(struct pgs_cgroups *cgroups, const char *path, struct pgs_cgroup_list *ret)
+	__attribute__((nonnull, warn_unused_result));
+void pgs_cgroup_list_fini(struct pgs_cgroup_list *list);
+
 /*
  * pgs_cgroup_name - the path of the cgroup with this inode number, as /proc/kpagecgroup prints it,
  * which numbers the directories of the memory hierarchy, v1 or v2. "gone (inode N)" when no
