@@ -365,9 +365,9 @@ stop_sampling() {
 # ---- live ------------------------------------------------------------------------------------
 
 @test "reclaim-report: totals lie between two readings by hand" {
-	local name key before after
+	local key before after
 
-	while read -r name key; do
+	while read -r _ key; do
 		before[${#before[@]}]=$(awk -v key="$key" '$1 == key { print $2 }' /proc/vmstat)
 	done <<-END
 		swap_out pswpout
