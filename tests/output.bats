@@ -95,16 +95,20 @@ on_terminal() { # ARGS...: pgscan on a terminal of its own
 	refute grep -q $'\e\\[[0-9;]*m' "$out"
 }
 
-@test "JSON of odd names is JSON for other readers too" {
-	requires tool:python3
+@test "JSON of odd names is JSON, in UTF-8, for other readers too" {
+	local format
+
 	target_start oddname "dir=$BATS_TEST_TMPDIR"
-	run_pgscan dump --json --by=vma "$TARGET"
-	python3 -m json.tool "$out" >/dev/null
-	run_pgscan dump --format=jsonl --by=vma "$TARGET"
-	while read -r line; do
-		python3 -c 'import json, sys; json.loads(sys.stdin.read())' <<<"$line"
-	done < <(tail -n 20 "$out")
-	iconv -f UTF-8 -t UTF-8 "$out" >/dev/null
+	for format in json jsonl; do
+		run_pgscan dump --format=$format --by=vma "$TARGET"
+		iconv -f UTF-8 -t UTF-8 "$out" | cmp - "$out"
+		jq -e . "$out" >/dev/null
+		! command -v python3 >/dev/null || python3 -c '
+import json, sys
+text = sys.stdin.buffer.read().decode("utf-8")
+[json.loads(line) for line in (text.splitlines() if sys.argv[1] == "jsonl" else [text])]
+' $format <"$out"
+	done
 }
 
 @test "results go to stdout, all else to stderr" {

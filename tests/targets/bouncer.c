@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bouncer - memory whose frames change all the time while its contents and mapping stay: pages=N
- * (512) written pages, region "bouncer". A thread copies them to new frames and moves the copy over
- * the old with mremap(), which swaps the page tables under mmap_lock: a reader always finds N pages
- * present, and the frame it found may belong to somebody else a moment later.
+ * bouncer - memory whose frames change all the time while its contents stay: pages=N (512) written
+ * pages, region "bouncer". A thread copies some of them to new frames and moves the copy over the
+ * old with mremap(), which swaps the page tables under mmap_lock, and so on through the region: a
+ * reader always finds N pages present, and the frame it found may belong to somebody else a moment
+ * later.
  * Command "rounds": how often all of it has moved.
  */
 #include "target.h"
 
 #include <pthread.h>
+
+#define CHUNK_PAGES 64
 
 struct bouncer {
 	struct target *t;
@@ -17,22 +20,32 @@ struct bouncer {
 
 static struct bouncer bouncer; /* shared by the thread and the command */
 
+static void bounce_chunk(struct target *t, char *chunk, size_t pages)
+{
+	size_t size = pages * t->page_size;
+	char *copy =
+		target_map(t, pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *hole = copy - t->page_size;
+
+	memcpy(copy, chunk, size);
+	if (mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, chunk) != chunk)
+		target_die("mremap");
+	if (munmap(hole, size + 2 * t->page_size))
+		target_die("munmap");
+}
+
 static void *bounce(void *arg)
 {
 	struct bouncer *b = arg;
 	const struct target_region *r = &b->t->regions[0];
-	size_t size = r->pages * b->t->page_size;
 
 	for (;; b->rounds++) {
-		char *copy = target_map(b->t, r->pages, PROT_READ | PROT_WRITE,
-					MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		char *hole = copy - b->t->page_size;
+		for (size_t first = 0; first < r->pages; first += CHUNK_PAGES) {
+			size_t left = r->pages - first;
 
-		memcpy(copy, r->addr, size);
-		if (mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, r->addr) != r->addr)
-			target_die("mremap");
-		if (munmap(hole, size + 2 * b->t->page_size))
-			target_die("munmap");
+			bounce_chunk(b->t, r->addr + first * b->t->page_size,
+				     left < CHUNK_PAGES ? left : CHUNK_PAGES);
+		}
 	}
 	return NULL;
 }
