@@ -32,6 +32,10 @@ pages    := $(patsubst man/%.scd,$(O)/man/%,$(sort $(wildcard man/pgscan*.scd)))
 export O VERSION
 export PGSCAN ?= $(abspath $(O))/pgscan
 
+# One line a file; V=1 shows the commands, make -s nothing.
+Q   := $(if $(filter 1,$(V)),,@)
+say  = $(if $(Q),$(if $(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-6s %s\n' $(1) $@))
+
 .DELETE_ON_ERROR:
 .PHONY: all help man units benches clean
 
@@ -48,15 +52,18 @@ help:
 # ---- the program ------------------------------------------------------------------------------
 
 $(O)/pgscan: $(cmd_objs) $(O)/libpgscan.a
-	$(CC) $(cflags) $(LDFLAGS) -o $@ $^ $(libs)
+	$(call say,LD)
+	$(Q)$(CC) $(cflags) $(LDFLAGS) -o $@ $^ $(libs)
 
 $(O)/libpgscan.a: $(src_objs) | $(O)
-	rm -f $@
-	$(AR) rcs $@ $^
+	$(call say,AR)
+	$(Q)rm -f $@
+	$(Q)$(AR) rcs $@ $^
 
 $(O)/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
-	$(CC) $(cppflags) $(cflags) -MMD -MP -c -o $@ $<
+	$(call say,CC)
+	$(Q)$(CC) $(cppflags) $(cflags) -MMD -MP -c -o $@ $<
 
 # Objects of another compiler or other flags are never mixed: the stamp is remade when they change.
 flags := $(CC) $(cppflags) $(cflags) $(LDFLAGS) $(libs)
@@ -77,28 +84,33 @@ test_cflags := -std=gnu11 $(WARN) -O2 -g
 # Test targets: small C processes that make a known state of memory.
 $(O)/targets/%: tests/targets/%.c $(O)/flags
 	@mkdir -p $(@D)
-	$(CC) $(cppflags) $(test_cflags) -MMD -MP -pthread -o $@ $<
+	$(call say,CC)
+	$(Q)$(CC) $(cppflags) $(test_cflags) -MMD -MP -pthread -o $@ $<
 
 # What runs beside them in a guest to test the module: static, for it must run in any.
 $(O)/targets/kmodtest: $(wildcard tests/kmod/kmodtest.c tests/kmod/test_*.c) tests/kmod/kmodtest.h \
 		tests/targets/pattern.h kmod/uapi/pgscan.h $(O)/flags
 	@mkdir -p $(@D)
-	$(CC) $(cppflags) $(test_cflags) -static -o $@ $(filter %.c,$^)
+	$(call say,CC)
+	$(Q)$(CC) $(cppflags) $(test_cflags) -static -o $@ $(filter %.c,$^)
 
 # What the tests compare with: an independent reader, a probe of the kernel.
 $(O)/tools/%: tests/tools/%.c $(O)/flags
 	@mkdir -p $(@D)
-	$(CC) $(cppflags) $(test_cflags) -MMD -MP -o $@ $<
+	$(call say,CC)
+	$(Q)$(CC) $(cppflags) $(test_cflags) -MMD -MP -o $@ $<
 
 # Unit tests: cmocka on libpgscan.a and, where they test the output, on cmd's objects but main's.
 test_objs := $(filter-out $(O)/cmd/main.o,$(cmd_objs)) $(O)/libpgscan.a
 $(O)/unit/%: tests/unit/%.c $(test_objs) $(O)/flags
 	@mkdir -p $(@D)
-	$(CC) $(cppflags) -Icmd $(cflags) -MMD -MP -o $@ $< $(test_objs) $(libs) -lcmocka
+	$(call say,CC)
+	$(Q)$(CC) $(cppflags) -Icmd $(cflags) -MMD -MP -o $@ $< $(test_objs) $(libs) -lcmocka
 
 $(O)/bench/%: tests/bench/%.c $(test_objs) $(O)/flags
 	@mkdir -p $(@D)
-	$(CC) $(cppflags) -Icmd $(cflags) -MMD -MP -o $@ $< $(test_objs) $(libs)
+	$(call say,CC)
+	$(Q)$(CC) $(cppflags) -Icmd $(cflags) -MMD -MP -o $@ $< $(test_objs) $(libs)
 
 units: $(units)
 benches: $(benches)
@@ -110,7 +122,8 @@ benches: $(benches)
 # A line "; include common-x.scd" in a page stands for that fragment.
 $(O)/man/%: man/%.scd $(wildcard man/common-*.scd) scripts/scd Makefile
 	@mkdir -p $(@D)
-	scripts/scd $< | scdoc >$@
+	$(call say,SCDOC)
+	$(Q)scripts/scd $< | scdoc >$@
 
 man: $(pages)
 
@@ -128,12 +141,12 @@ demo: demo-host
 ## make demo-host       the same without the guest with swap
 demo-host:
 	@scripts/deps build demo
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory -j$$(nproc) all
 	@scripts/demo
 
 check:
 	@scripts/deps build demo check guests
-	@$(MAKE) --no-print-directory all units
+	@$(MAKE) --no-print-directory -j$$(nproc) all units
 	@scripts/check host unit guests
 
 ## make check-host      the tests that need no guest (check-unit: of src alone)
@@ -166,7 +179,7 @@ sanitize:
 ## make valgrind        the host tests with pgscan under valgrind
 valgrind:
 	@scripts/deps build demo check lint
-	@$(MAKE) --no-print-directory all units
+	@$(MAKE) --no-print-directory -j$$(nproc) all units
 	@PGSCAN=$(CURDIR)/scripts/valgrind PGSCAN_BINARY=$(PGSCAN) scripts/check host
 
 ## make lint            layout, layers, headers, shell scripts, static analysis
