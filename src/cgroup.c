@@ -287,6 +287,43 @@ static const char *next_child(DIR *dir)
 	return NULL;
 }
 
+static const char *below(const char *path, const char *prefix);
+
+/* "4:cpu,memory:/path" of v1, "0::/path" of v2: the path, or NULL when the line is of another. */
+static char *path_of_line(const struct pgs_cgroups *cgroups, char *line)
+{
+	char *controllers = strchr(line, ':'), *path;
+
+	path = controllers ? strchr(++controllers, ':') : NULL;
+	if (!path)
+		return NULL;
+	*path++ = '\0';
+	if (cgroups->version == 1)
+		return has_word(controllers, "memory", ",") ? path : NULL;
+	return *controllers ? NULL : path;
+}
+
+int pgs_cgroup_of(struct pgs_cgroups *cgroups, pid_t pid, char **ret_path)
+{
+	_cleanup_free_ char *text = NULL;
+	char *save, *path = NULL;
+	const char *inner;
+	ssize_t len = pgs_read_file(cgroups->ctx, PGS_CAP(CAP_SYS_PTRACE), &text, "proc/%d/cgroup",
+				    (int)pid);
+
+	if (len < 0)
+		return len == -ENOENT ? -ESRCH : (int)len;
+	for (char *line = strtok_r(text, "\n", &save); line && !path;
+	     line = strtok_r(NULL, "\n", &save))
+		path = path_of_line(cgroups, line);
+	if (!path)
+		return pgs_ctx_fail(cgroups->ctx, -ESRCH, "process %d is in no memory cgroup",
+				    (int)pid);
+	inner = below(path, cgroups->mount_root) ?: path;
+	*ret_path = strdup(*inner ? inner : "/");
+	return *ret_path ? 0 : -ENOMEM;
+}
+
 /* ---- what people type ------------------------------------------------------------------------ */
 
 /* What follows @prefix in @path, when it does so at a slash or at the end; else NULL. */

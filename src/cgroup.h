@@ -37,6 +37,13 @@ const char *pgs_cgroups_mount(const struct pgs_cgroups *cgroups) __attribute__((
 int pgs_cgroup_resolve(struct pgs_cgroups *cgroups, const char *word, char **ret_path)
 	__attribute__((nonnull, warn_unused_result));
 
+/*
+ * pgs_cgroup_of - the cgroup that process @pid is in, as a path of the hierarchy. 0 and *@ret_path,
+ * which the caller frees; -ESRCH, -errno.
+ */
+int pgs_cgroup_of(struct pgs_cgroups *cgroups, pid_t pid, char **ret_path)
+	__attribute__((nonnull, warn_unused_result));
+
 /* The processes of a cgroup and of those below it, each once, in ascending order. */
 struct pgs_cgroup_pids {
 	pid_t *pids; /* pgs_cgroup_pids_fini() frees them */

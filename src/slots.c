@@ -195,7 +195,10 @@ static void share_slot(struct slot *slot, uint32_t owner, unsigned int flags,
 		return;
 	slot->owner = owner | SECOND;
 	slot->flags |= (flags | PGS_SLOT_SHOWN) & 0xff;
-	share->slots++;
+	if (slot->flags & PGS_SLOT_ANON)
+		share->anon++;
+	else
+		share->shmem++;
 	share->unique += holders == 1;
 	share->share += 1.0 / holders;
 }

@@ -56,9 +56,9 @@ uint64_t pgs_slots_run(const struct pgs_slots *slots, uint32_t space, uint64_t f
 
 /* An owner's part in what it holds. */
 struct pgs_share {
-	uint64_t slots;	 /* held, each once */
-	uint64_t unique; /* held by nobody else */
-	double share;	 /* each divided by its holders */
+	uint64_t anon, shmem; /* slots held, each once */
+	uint64_t unique;      /* held by nobody else */
+	double share;	      /* each divided by its holders */
 };
 
 /*

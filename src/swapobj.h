@@ -51,6 +51,7 @@ struct pgs_swapobj {
 	char *reason;	  /* not NULL: what of it is in swap could not be found out, and why */
 	uint32_t mappers; /* for the caller's use, with last_mapper: processes that map it */
 	uint32_t last_mapper;
+	bool wanted; /* for the caller's use too */
 };
 
 struct pgs_swapobjs;
