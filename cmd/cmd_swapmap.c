@@ -28,16 +28,17 @@ static const struct argp_child children[] = {
 static enum swapmap_by parse_by(const char *word, struct argp_state *state)
 {
 	static const char *const words[] = {
-		[SWAPMAP_PROCESS] = "process",
-		[SWAPMAP_VMA] = "vma",
-		[SWAPMAP_RUN] = "run",
-		[SWAPMAP_PAGE] = "page",
+		[SWAPMAP_PROCESS] = "process", [SWAPMAP_VMA] = "vma",
+		[SWAPMAP_RUN] = "run",	       [SWAPMAP_PAGE] = "page",
+		[SWAPMAP_DEVICE] = "device",   [SWAPMAP_OBJECT] = "object",
+		[SWAPMAP_CGROUP] = "cgroup",
 	};
 
-	for (enum swapmap_by by = SWAPMAP_PROCESS; by <= SWAPMAP_PAGE; by++)
+	for (enum swapmap_by by = SWAPMAP_PROCESS; by <= SWAPMAP_CGROUP; by++)
 		if (!strcmp(word, words[by]))
 			return by;
-	argp_error(state, "'%s' is not one of process, vma, run, page", word);
+	argp_error(state, "'%s' is not one of process, vma, run, page, device, object, cgroup",
+		   word);
 	return SWAPMAP_AUTO;
 }
 
@@ -50,6 +51,8 @@ static void check_opts(struct swapmap_opts *o, struct argp_state *state)
 {
 	bool in_order;
 
+	if (o->by == SWAPMAP_DEVICE || o->by == SWAPMAP_OBJECT)
+		o->target.system |= !opt_target_is_given(&o->target);
 	if (!opt_target_is_given(&o->target))
 		argp_error(state, "no process given: name PIDs, a cgroup with -g, or all with -a");
 	if (o->by == SWAPMAP_AUTO)
@@ -57,7 +60,7 @@ static void check_opts(struct swapmap_opts *o, struct argp_state *state)
 	in_order = o->by == SWAPMAP_RUN || o->by == SWAPMAP_PAGE;
 	if ((o->output.sort || o->output.top) && in_order)
 		argp_error(state, "--sort and --top need rows that are not in address order: "
-				  "--by=process or --by=vma");
+				  "not --by=run and --by=page");
 }
 
 static error_t parse_opt(int key, char *arg, struct argp_state *state)
@@ -133,15 +136,21 @@ static int show(struct swapmap *m)
 	if (r)
 		return r;
 	r = swapmap_show(m);
-	if (r == -ENOMEM)
-		msg_error("out of memory");
+	if (!r && m->opts->target.system)
+		r = swapmap_reconcile(m);
+	if (!r && m->by == SWAPMAP_DEVICE)
+		r = swapmap_show_devices(m);
+	if (!r && m->by == SWAPMAP_OBJECT)
+		r = swapmap_show_objects(m);
 	if (!r)
 		r = swapmap_summary(m);
+	if (r == -ENOMEM)
+		msg_error("out of memory");
 	progress_clear();
 	tell_limits(m);
 	if (r && r != -EPIPE)
 		return PGS_EXIT_FAILED;
-	return m->nr_rows && m->failure ? PGS_EXIT_INCOMPLETE : m->failure;
+	return m->nr_looked_at && m->failure ? PGS_EXIT_INCOMPLETE : m->failure;
 }
 
 static int print_swapmap(struct swapmap *m, const struct out_head *head)
@@ -196,7 +205,10 @@ static int run(int argc, char **argv)
 	return r;
 }
 
-static const struct pgs_col *const tables[] = {swapmap_process_cols, swapmap_run_cols, NULL};
+static const struct pgs_col *const tables[] = {
+	swapmap_process_cols, swapmap_run_cols,	   swapmap_device_cols,
+	swapmap_object_cols,  swapmap_cgroup_cols, NULL,
+};
 
 const struct pgs_cmd cmd_swapmap = {
 	.name = "swapmap",

@@ -8,6 +8,7 @@
 #include "../src/cgroup.h"
 #include "../src/slots.h"
 #include "../src/swap.h"
+#include "../src/swapcache.h"
 #include "../src/swapscan.h"
 
 enum swapmap_by {
@@ -16,6 +17,9 @@ enum swapmap_by {
 	SWAPMAP_VMA,
 	SWAPMAP_RUN,
 	SWAPMAP_PAGE,
+	SWAPMAP_DEVICE,
+	SWAPMAP_OBJECT,
+	SWAPMAP_CGROUP,
 };
 
 struct swapmap_opts {
@@ -24,10 +28,21 @@ struct swapmap_opts {
 	enum swapmap_by by;
 };
 
-/* A process of the machine. Its index is its number as an owner in the slots. */
+/* A process of the machine. */
 struct swapmap_proc {
 	struct pgs_proc proc;
-	int err; /* a -errno: it could not be looked into */
+	uint32_t owner; /* its number in the slots: its own, or its cgroup's */
+	bool shown;	/* it is a target */
+	int err;	/* a -errno: it could not be looked into */
+};
+
+/* What of the used swap is in whose hands; only with --system. */
+struct swapmap_account {
+	uint64_t used;
+	uint64_t anon, shmem; /* slots, each once */
+	struct pgs_val cache; /* slots that only the swap cache holds */
+	uint64_t unaccounted;
+	uint64_t excess; /* more was found than is used: things moved meanwhile */
 };
 
 struct swapmap {
@@ -41,19 +56,25 @@ struct swapmap {
 
 	/* What is on the machine, from swapmap_gather(). */
 	struct pgs_swap_areas swaps;
-	struct swapmap_proc *procs;
+	struct swapmap_proc *procs; /* ascending; those of one owner together */
 	size_t nr_procs;
 	size_t *shown; /* indices of the targets, in the order to show them */
 	size_t nr_shown;
+	struct pgs_cgroups *cgroups; /* for --by=cgroup, with their paths by owner */
+	char **paths;
+	size_t nr_paths;
 	struct pgs_slots *slots;
-	struct pgs_swapobjs *objs; /* NULL: nothing is in swap */
+	struct pgs_swapobjs *objs;   /* NULL: nothing is in swap */
+	struct pgs_swapcache *cache; /* NULL: not looked at */
+	struct pgs_val cached_pages; /* SwapCached */
 	struct pgs_swap_evidence evidence;
 	struct pgs_swap_match match; /* which line of @swaps a swap type is */
 	bool owners_known;	     /* every process that may own a slot was looked into */
 	bool hidden_slots;	     /* some slots are hidden from this user */
+	struct swapmap_account account;
 
 	/* What was shown. */
-	uint64_t nr_rows, anon_pages, shmem_pages;
+	uint64_t nr_looked_at, anon_pages, shmem_pages;
 	uint64_t nr_refused; /* could not be looked into */
 	bool shmem_unknown;
 	const char *told_unknown; /* the object's reason that was said last */
@@ -71,6 +92,9 @@ void swapmap_fini(struct swapmap *m);
 /* swapmap_failed - a target failed with @err: a message, an entry in "errors", the exit status. */
 void swapmap_failed(struct swapmap *m, pid_t pid, const char *what, int err);
 
+/* swapmap_device - the area that a swap type certainly is, as a value. */
+struct pgs_val swapmap_device(const struct swapmap *m, unsigned int type);
+
 /* ---- swapmap_rows.c: the views of processes ---------------------------------------------------
  */
 
@@ -78,10 +102,46 @@ extern const struct pgs_col swapmap_process_cols[], swapmap_run_cols[];
 
 /* swapmap_columns - the columns of the view; the caller frees. NULL without memory. */
 struct pgs_col *swapmap_columns(const struct swapmap *m);
-/* swapmap_show - the rows. 0 or -errno of the output. */
+/* swapmap_show - look into each target, with a row or more of it if that is the view. 0 or -errno
+ * of the output. */
 int swapmap_show(struct swapmap *m);
+
+/* What an owner has in swap, and how sure that is. */
+struct swapmap_part {
+	struct pgs_share share;
+	uint64_t anon, shmem; /* pages that its processes map */
+	bool unknown;	      /* some shmem could not be told */
+	bool has_hidden;      /* some slots are hidden */
+	int err;	      /* some process could not be looked into */
+};
+
+/* swapmap_part_vals - anon, shmem, total, pswap and uswap, of pages @anon and @shmem. */
+void swapmap_part_vals(const struct swapmap *m, const struct swapmap_part *part, uint64_t anon,
+		       uint64_t shmem, struct pgs_val vals[5]);
+/* swapmap_part_bytes - the same five in bytes. */
+void swapmap_part_bytes(const struct swapmap *m, const struct pgs_val pages[5],
+			struct pgs_val bytes[5]);
+/* swapmap_part_note - why some of them are null; NULL. */
+const char *swapmap_part_note(const struct swapmap *m, const struct swapmap_part *part);
+
+/* ---- swapmap_cgroup.c, swapmap_device.c, swapmap_object.c -------------------------------------
+ */
+
+extern const struct pgs_col swapmap_cgroup_cols[], swapmap_device_cols[], swapmap_object_cols[];
+
+/* swapmap_by_cgroup - number the cgroups, and order the processes by them. 0 or -errno. */
+int swapmap_by_cgroup(struct swapmap *m);
+/* Each prints its rows; 0 or -errno of the output. */
+int swapmap_emit_cgroup(struct swapmap *m, uint32_t owner, uint64_t nr_procs,
+			const struct swapmap_part *part);
+int swapmap_show_devices(struct swapmap *m);
+int swapmap_show_objects(struct swapmap *m);
 
 /* ---- swapmap_summary.c ------------------------------------------------------------------------
  */
 
+/* swapmap_reconcile - fill m->account. 0 or -errno. */
+int swapmap_reconcile(struct swapmap *m);
 int swapmap_summary(struct swapmap *m);
+/* swapmap_pages_if - a count, or null where it is not known. */
+struct pgs_val swapmap_pages_if(bool known, uint64_t pages);

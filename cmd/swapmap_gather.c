@@ -33,7 +33,9 @@ static int add_proc(struct swapmap *m, const struct pgs_proc *proc, size_t *room
 			return -ENOMEM;
 		m->procs = more;
 	}
-	m->procs[m->nr_procs++] = (struct swapmap_proc){.proc = *proc};
+	m->procs[m->nr_procs] =
+		(struct swapmap_proc){.proc = *proc, .owner = (uint32_t)m->nr_procs};
+	m->nr_procs++;
 	return 0;
 }
 
@@ -85,6 +87,13 @@ static void miss_target(struct swapmap *m, pid_t pid)
 		swapmap_failed(m, pid, "the process has exited", -ESRCH);
 }
 
+static int compare_sizes(const void *pa, const void *pb)
+{
+	const size_t *a = pa, *b = pb;
+
+	return (*a > *b) - (*a < *b);
+}
+
 static int choose_shown(struct swapmap *m)
 {
 	size_t nr = m->opts->target.system ? m->nr_procs : m->targets.nr;
@@ -95,20 +104,25 @@ static int choose_shown(struct swapmap *m)
 	for (size_t i = 0; i < nr; i++) {
 		ssize_t at = m->opts->target.system ? (ssize_t)i : find_proc(m, m->targets.pids[i]);
 
-		if (at >= 0)
-			m->shown[m->nr_shown++] = (size_t)at;
-		else
+		if (at < 0) {
 			miss_target(m, m->targets.pids[i]);
+			continue;
+		}
+		m->shown[m->nr_shown++] = (size_t)at;
+		m->procs[at].shown = true;
 	}
+	if (m->by == SWAPMAP_CGROUP) /* those of one owner together */
+		qsort(m->shown, m->nr_shown, sizeof(*m->shown), compare_sizes);
 	return 0;
 }
 
 /* ---- slots ----------------------------------------------------------------------------------- */
 
-/* The owner whose turn it is. */
+/* The process whose turn it is. */
 struct turn {
 	struct swapmap *m;
-	uint32_t owner;
+	const struct swapmap_proc *proc;
+	uint32_t index;
 };
 
 static int hold_run(void *arg, const struct pgs_vma *vma, const struct pgs_swap_run *run)
@@ -125,7 +139,7 @@ static int hold_run(void *arg, const struct pgs_vma *vma, const struct pgs_swap_
 	}
 	if (run->located)
 		pgs_swap_evidence_add(&m->evidence, run->swap_type, run->slot, run->pages);
-	return pgs_slots_hold(m->slots, run->space, run->index, run->pages, t->owner,
+	return pgs_slots_hold(m->slots, run->space, run->index, run->pages, t->proc->owner,
 			      run->is_shmem ? PGS_SLOT_SHMEM : PGS_SLOT_ANON);
 }
 
@@ -134,22 +148,31 @@ static int count_mapper(void *arg, const struct pgs_vma *vma, struct pgs_swapobj
 	struct turn *t = arg;
 
 	(void)vma;
-	if (obj->last_mapper != t->owner)
+	if (obj->last_mapper != t->index)
 		obj->mappers++;
-	obj->last_mapper = t->owner;
+	obj->last_mapper = t->index;
+	obj->wanted |= t->proc->shown;
 	return 0;
+}
+
+static int note_present(void *arg, uint64_t addr, const uint64_t *words, size_t count)
+{
+	struct turn *t = arg;
+
+	return cmd_interrupted ? -EINTR : pgs_swapcache_present(t->m->cache, addr, words, count);
 }
 
 /* One that cannot be looked into may hold any slot, unless it surely has none. */
 static int ask_proc(struct swapmap *m, size_t i)
 {
-	struct turn turn = {.m = m, .owner = (uint32_t)i};
+	struct swapmap_proc *proc = &m->procs[i];
+	struct turn turn = {.m = m, .proc = proc, .index = (uint32_t)i};
 	const struct pgs_swapscan_opts opts = {
 		.run = hold_run,
+		.present = m->cache ? note_present : NULL,
 		.object = count_mapper,
 		.arg = &turn,
 	};
-	struct swapmap_proc *proc = &m->procs[i];
 	int r = pgs_swapscan(&m->env, m->objs, &proc->proc, &opts);
 
 	progress_add(m->progress, 1);
@@ -211,10 +234,28 @@ static int match_areas(struct swapmap *m)
 	return 0;
 }
 
+/*
+ * Whether present pages are to be looked at: they hold slots as long as they are in the swap cache,
+ * which takes a look at each frame. Only for a whole account, and if there is anything in it.
+ */
+static int open_cache(struct swapmap *m)
+{
+	int r;
+
+	if (!m->opts->target.system || (m->cached_pages.set && !m->cached_pages.u))
+		return 0;
+	r = pgs_swapcache_new(m->ctx, &m->cache);
+	if (r && r != -ENOMEM)
+		msg_note("pages in the swap cache are not counted: %s", pgs_ctx_error(m->ctx));
+	return r == -ENOMEM ? r : 0;
+}
+
 static int ask_all(struct swapmap *m)
 {
 	int r = pgs_swapobjs_open(m->ctx, m->env.kmod, &m->objs);
 
+	if (!r)
+		r = open_cache(m);
 	if (r)
 		return r;
 	m->progress = progress_new("processes", m->nr_procs, m->opts->output.verbosity);
@@ -238,13 +279,18 @@ static bool swap_is_empty(const struct swapmap *m)
 int swapmap_gather(struct swapmap *m)
 {
 	int r = targets_find(m->ctx, &m->opts->target, &m->targets);
+	uint64_t cached;
 
 	if (r)
 		return r;
+	if (!pgs_swapcached_pages(m->ctx, &cached))
+		m->cached_pages = pgs_u64(cached);
 	m->owners_known = !pgs_pids_hidden(m->ctx);
 	r = pgs_swap_areas_read(m->ctx, &m->swaps);
 	if (!r)
 		r = list_procs(m);
+	if (!r && m->by == SWAPMAP_CGROUP)
+		r = swapmap_by_cgroup(m);
 	if (!r)
 		r = pgs_slots_new(&m->slots);
 	if (!r)
@@ -257,8 +303,20 @@ int swapmap_gather(struct swapmap *m)
 	return msg_exit_status(r);
 }
 
+struct pgs_val swapmap_device(const struct swapmap *m, unsigned int type)
+{
+	const struct pgs_swap_area *area = pgs_swap_match_area(&m->swaps, &m->match, type);
+
+	return area ? pgs_blob(area->name, strlen(area->name)) : PGS_NULL;
+}
+
 void swapmap_fini(struct swapmap *m)
 {
+	for (size_t i = 0; i < m->nr_paths; i++)
+		free(m->paths[i]);
+	free(m->paths);
+	pgs_cgroups_close(m->cgroups);
+	pgs_swapcache_free(m->cache);
 	pgs_swapobjs_close(m->objs);
 	pgs_slots_free(m->slots);
 	free(m->shown);

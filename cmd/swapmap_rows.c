@@ -52,23 +52,43 @@ const struct pgs_col swapmap_run_cols[] = {
 };
 /* clang-format on */
 
-static bool is_process_view(const struct swapmap *m)
+static bool is_address_view(const struct swapmap *m)
 {
-	return m->by == SWAPMAP_PROCESS;
+	return m->by == SWAPMAP_VMA || m->by == SWAPMAP_RUN || m->by == SWAPMAP_PAGE;
+}
+
+static const struct pgs_col *view_columns(enum swapmap_by by)
+{
+	switch (by) {
+	case SWAPMAP_PROCESS:
+		return swapmap_process_cols;
+	case SWAPMAP_DEVICE:
+		return swapmap_device_cols;
+	case SWAPMAP_OBJECT:
+		return swapmap_object_cols;
+	case SWAPMAP_CGROUP:
+		return swapmap_cgroup_cols;
+	default:
+		return swapmap_run_cols;
+	}
 }
 
 /* With --bytes the bytes are asked for: they are ordinary columns then. */
 struct pgs_col *swapmap_columns(const struct swapmap *m)
 {
-	bool is_process = is_process_view(m);
-	size_t size = is_process ? sizeof(swapmap_process_cols) : sizeof(swapmap_run_cols);
-	struct pgs_col *cols = malloc(size);
+	const struct pgs_col *all = view_columns(m->by);
+	struct pgs_col *cols;
+	size_t nr = 1;
 
+	while (all[nr - 1].key)
+		nr++;
+	cols = malloc(nr * sizeof(*cols));
 	if (!cols)
 		return NULL;
-	memcpy(cols, is_process ? swapmap_process_cols : swapmap_run_cols, size);
-	for (size_t i = P_BYTES; is_process && m->opts->output.out.bytes && i < P_NOTE; i++)
-		cols[i].flags = 0;
+	memcpy(cols, all, nr * sizeof(*cols));
+	for (size_t i = 0; m->opts->output.out.bytes && cols[i].key; i++)
+		if (cols[i].type == PGS_BYTES)
+			cols[i].flags &= ~PGS_COL_HIDDEN;
 	return cols;
 }
 
@@ -89,26 +109,12 @@ struct row {
 struct show {
 	struct swapmap *m;
 	const struct swapmap_proc *proc;
-	uint32_t owner;
-	struct pgs_share share;
-	uint64_t anon, shmem;
-	bool unknown;	      /* some shmem could not be told */
-	bool has_hidden;      /* some slots are hidden */
+	struct swapmap_part part;
 	struct row row[2];    /* pending, by is_shmem for mappings; else the first alone */
 	struct pgs_range vma; /* the mapping that row[] belongs to */
 	char *vma_name;
 	size_t vma_name_len;
 };
-
-static bool owners_are_known(const struct show *s)
-{
-	return s->m->owners_known && !s->has_hidden && !s->unknown;
-}
-
-static struct pgs_val pages_if(bool known, uint64_t pages)
-{
-	return known ? pgs_u64(pages) : PGS_NULL;
-}
 
 /* Sums of fractions, to a millionth: 21.333333 and not 21.333333333333336. */
 static double rounded(double d)
@@ -116,52 +122,56 @@ static double rounded(double d)
 	return (double)(uint64_t)(d * 1e6 + 0.5) / 1e6;
 }
 
-static const char *process_note(const struct show *s)
+const char *swapmap_part_note(const struct swapmap *m, const struct swapmap_part *part)
 {
-	if (s->proc->err)
+	if (part->err)
 		return "not permitted";
-	if (s->unknown)
+	if (part->unknown)
 		return "shared memory not known";
-	if (s->has_hidden)
+	if (part->has_hidden)
 		return "slots hidden (needs CAP_SYS_ADMIN)";
-	return s->m->owners_known || !(s->anon + s->shmem) ? NULL : "not all owners known";
+	return m->owners_known || !(part->anon + part->shmem) ? NULL : "not all owners known";
 }
 
-static void fill_bytes(const struct swapmap *m, struct pgs_val *vals)
+void swapmap_part_vals(const struct swapmap *m, const struct swapmap_part *part, uint64_t anon,
+		       uint64_t shmem, struct pgs_val vals[5])
+{
+	bool known = !part->err && !part->unknown;
+	bool shares = known && ((m->owners_known && !part->has_hidden) || !(anon + shmem));
+
+	vals[0] = swapmap_pages_if(!part->err, anon);
+	vals[1] = swapmap_pages_if(known, shmem);
+	vals[2] = swapmap_pages_if(known, anon + shmem);
+	vals[3] = shares ? pgs_f64(rounded(part->share.share)) : PGS_NULL;
+	vals[4] = swapmap_pages_if(shares, part->share.unique);
+}
+
+void swapmap_part_bytes(const struct swapmap *m, const struct pgs_val pages[5],
+			struct pgs_val bytes[5])
 {
 	uint64_t size = m->ctx->page_size;
 
-	for (size_t i = 0; i < P_NOTE - P_BYTES; i++) {
-		const struct pgs_val *pages = &vals[P_ANON + i];
-
-		if (!pages->set)
-			continue;
-		vals[P_BYTES + i] = i + P_BYTES == P_PSWAP_BYTES
-					    ? pgs_u64((uint64_t)(pages->d * (double)size + 0.5))
-					    : pgs_u64(pages->u * size);
-	}
+	for (size_t i = 0; i < 5; i++)
+		bytes[i] = swapmap_pages_if(pages[i].set, pages[i].u * size);
+	if (pages[3].set)
+		bytes[3] = pgs_u64((uint64_t)(pages[3].d * (double)size + 0.5));
 }
 
 /* Of one that could not be looked into, /proc/PID/status still tells the private pages. */
 static int emit_process(struct show *s)
 {
 	const struct pgs_proc *proc = &s->proc->proc;
-	bool known = !s->proc->err, nothing = known && !s->unknown && !(s->anon + s->shmem);
-	bool shares = known && (nothing || owners_are_known(s));
 	struct pgs_val vals[P_COLS] = {
 		[P_PID] = pgs_u64((uint64_t)proc->pid),
 		[P_COMM] = pgs_blob(proc->comm, strlen(proc->comm)),
-		[P_ANON] = known ? pgs_u64(s->anon)
-				 : pages_if(proc->has_swap_kb,
-					    proc->vm_swap_kb * 1024 >> s->m->ctx->page_shift),
-		[P_SHMEM] = pages_if(known && !s->unknown, s->shmem),
-		[P_TOTAL] = pages_if(known && !s->unknown, s->anon + s->shmem),
-		[P_PSWAP] = shares ? pgs_f64(rounded(s->share.share)) : PGS_NULL,
-		[P_USWAP] = pages_if(shares, s->share.unique),
-		[P_NOTE] = pgs_str(process_note(s)),
+		[P_NOTE] = pgs_str(swapmap_part_note(s->m, &s->part)),
 	};
 
-	fill_bytes(s->m, vals);
+	swapmap_part_vals(s->m, &s->part, s->part.anon, s->part.shmem, &vals[P_ANON]);
+	if (s->part.err)
+		vals[P_ANON] = swapmap_pages_if(proc->has_swap_kb,
+						proc->vm_swap_kb * 1024 >> s->m->ctx->page_shift);
+	swapmap_part_bytes(s->m, &vals[P_ANON], &vals[P_BYTES]);
 	return out_row(s->m->out, vals);
 }
 
@@ -186,26 +196,23 @@ static const char *row_note(const struct show *s, const struct row *row, bool ha
 
 static int emit_row(const struct show *s, const struct row *row)
 {
-	const struct pgs_swap_area *area =
-		row->located && row->one_type
-			? pgs_swap_match_area(&s->m->swaps, &s->m->match, row->swap_type)
-			: NULL;
+	struct pgs_val device =
+		row->located && row->one_type ? swapmap_device(s->m, row->swap_type) : PGS_NULL;
 	struct pgs_val vals[R_COLS] = {
 		[R_PID] = pgs_u64((uint64_t)s->proc->proc.pid),
 		[R_START] = pgs_u64(row->start),
 		[R_END] = pgs_u64(row->end),
-		[R_PAGES] = pages_if(!row->unknown, row->pages),
+		[R_PAGES] = swapmap_pages_if(!row->unknown, row->pages),
 		[R_VMA] = pgs_blob(s->vma_name, s->vma_name_len),
 		[R_KIND] = pgs_str(row->is_shmem ? "shmem" : "anon"),
-		[R_SWAP_TYPE] = pages_if(row->located && row->one_type, row->swap_type),
-		[R_SWAP_OFFSET] = pages_if(row->located && row->one_run, row->slot),
-		[R_OWNERS] =
-			pages_if(row->owners && row->one_count && s->m->owners_known, row->owners),
-		[R_NOTE] = pgs_str(row_note(s, row, area)),
+		[R_SWAP_TYPE] = swapmap_pages_if(row->located && row->one_type, row->swap_type),
+		[R_SWAP_OFFSET] = swapmap_pages_if(row->located && row->one_run, row->slot),
+		[R_OWNERS] = swapmap_pages_if(row->owners && row->one_count && s->m->owners_known,
+					      row->owners),
+		[R_NOTE] = pgs_str(row_note(s, row, device.set)),
+		[R_SWAP_DEVICE] = device,
 	};
 
-	if (area)
-		vals[R_SWAP_DEVICE] = pgs_blob(area->name, strlen(area->name));
 	return out_row(s->m->out, vals);
 }
 
@@ -331,7 +338,7 @@ static void tell_unknown(struct show *s, const struct pgs_swap_run *run)
 {
 	char what[320];
 
-	s->unknown = true;
+	s->part.unknown = true;
 	if (s->m->told_unknown && !strcmp(s->m->told_unknown, run->obj->reason))
 		return;
 	s->m->told_unknown = run->obj->reason;
@@ -341,10 +348,24 @@ static void tell_unknown(struct show *s, const struct pgs_swap_run *run)
 	out_error(s->m->out, s->proc->proc.pid, what, 0);
 }
 
+/* Cut a run where the number of owners changes. */
+static int show_parts(struct show *s, const struct pgs_vma *vma, const struct pgs_swap_run *run)
+{
+	uint32_t owners = 0;
+	int r = enter_vma(s, vma);
+
+	for (uint64_t from = 0, n; from < run->pages && !r; from += n) {
+		n = run->pages - from;
+		if (run->named)
+			n = pgs_slots_run(s->m->slots, run->space, run->index + from, n, &owners);
+		r = show_part(s, run, from, n, run->named && !owners ? 1 : owners);
+	}
+	return r;
+}
+
 static int show_run(void *arg, const struct pgs_vma *vma, const struct pgs_swap_run *run)
 {
 	struct show *s = arg;
-	uint32_t owners = 0;
 	int r = 0;
 
 	if (cmd_interrupted)
@@ -352,20 +373,14 @@ static int show_run(void *arg, const struct pgs_vma *vma, const struct pgs_swap_
 	if (run->unknown)
 		tell_unknown(s, run);
 	else
-		*(run->is_shmem ? &s->shmem : &s->anon) += run->pages;
-	s->has_hidden |= !run->named && !run->unknown;
-	if (!is_process_view(s->m))
-		r = enter_vma(s, vma);
-	for (uint64_t from = 0, n; from < run->pages && !r && !is_process_view(s->m); from += n) {
-		n = run->pages - from;
-		if (run->named)
-			n = pgs_slots_run(s->m->slots, run->space, run->index + from, n, &owners);
-		r = show_part(s, run, from, n, run->named && !owners ? 1 : owners);
-	}
+		*(run->is_shmem ? &s->part.shmem : &s->part.anon) += run->pages;
+	s->part.has_hidden |= !run->named && !run->unknown;
+	if (is_address_view(s->m))
+		r = show_parts(s, vma, run);
 	if (r || !run->named)
 		return r;
-	return pgs_slots_share(s->m->slots, run->space, run->index, run->pages, s->owner,
-			       run->is_shmem ? PGS_SLOT_SHMEM : PGS_SLOT_ANON, &s->share);
+	return pgs_slots_share(s->m->slots, run->space, run->index, run->pages, s->proc->owner,
+			       run->is_shmem ? PGS_SLOT_SHMEM : PGS_SLOT_ANON, &s->part.share);
 }
 
 static int scan_process(struct show *s)
@@ -384,36 +399,92 @@ static int scan_process(struct show *s)
 	return r ? r : flush_rows(s);
 }
 
-/* One that cannot be looked into is a failure when it was named, and a row without numbers when it
- * is one of many. One that has gone since the list was made is neither. */
-static int show_process(struct swapmap *m, size_t i)
+static void add_part(struct swapmap_part *to, const struct swapmap_part *part)
+{
+	to->share.anon += part->share.anon;
+	to->share.shmem += part->share.shmem;
+	to->share.unique += part->share.unique;
+	to->share.share += part->share.share;
+	to->anon += part->anon;
+	to->shmem += part->shmem;
+	to->unknown |= part->unknown;
+	to->has_hidden |= part->has_hidden;
+	to->err = to->err ?: part->err;
+}
+
+static void add_to_totals(struct swapmap *m, const struct swapmap_part *part)
+{
+	m->nr_looked_at++;
+	m->anon_pages += part->anon;
+	m->shmem_pages += part->shmem;
+	m->shmem_unknown |= part->unknown || part->err;
+	m->hidden_slots |= part->has_hidden;
+}
+
+/*
+ * One that cannot be looked into is a failure when it was named, and a row without numbers when it
+ * is one of many. One that has gone since the list was made is neither. 1 and *@ret_part, 0: no
+ * row.
+ */
+static int show_process(struct swapmap *m, size_t i, struct swapmap_part *ret_part)
 {
 	struct swapmap_proc *proc = &m->procs[i];
-	struct show s = {.m = m, .proc = proc, .owner = (uint32_t)i};
+	struct show s = {.m = m, .proc = proc};
 	int r = m->objs ? scan_process(&s) : 0;
 
 	free(s.vma_name);
 	if (r && r != -ESRCH && r != -EACCES && r != -EPERM)
 		return r;
-	proc->err = r;
+	proc->err = s.part.err = r;
 	if (r && m->targets.named)
 		swapmap_failed(m, proc->proc.pid, pgs_ctx_error(m->ctx), r);
 	m->nr_refused += r && r != -ESRCH;
 	if (r && (r == -ESRCH || m->targets.named))
 		return 0;
-	m->nr_rows++;
-	m->anon_pages += s.anon;
-	m->shmem_pages += s.shmem;
-	m->shmem_unknown |= s.unknown || r;
-	m->hidden_slots |= s.has_hidden;
-	return is_process_view(m) ? emit_process(&s) : 0;
+	add_to_totals(m, &s.part);
+	*ret_part = s.part;
+	r = m->by == SWAPMAP_PROCESS ? emit_process(&s) : 0;
+	return r ? r : 1;
+}
+
+/* The processes of one cgroup come one after another, and are one row. */
+struct group {
+	uint32_t owner;
+	uint64_t nr_procs; /* 0: no group yet */
+	struct swapmap_part part;
+};
+
+static int finish_group(struct swapmap *m, struct group *group)
+{
+	int r = 0;
+
+	if (group->nr_procs && m->by == SWAPMAP_CGROUP)
+		r = swapmap_emit_cgroup(m, group->owner, group->nr_procs, &group->part);
+	*group = (struct group){0};
+	return r;
 }
 
 int swapmap_show(struct swapmap *m)
 {
+	struct group group = {0};
 	int r = 0;
 
-	for (size_t i = 0; i < m->nr_shown && !r && !cmd_interrupted; i++)
-		r = show_process(m, m->shown[i]);
-	return r == -EINTR ? 0 : r;
+	for (size_t i = 0; i < m->nr_shown && !cmd_interrupted; i++) {
+		uint32_t owner = m->procs[m->shown[i]].owner;
+		struct swapmap_part part = {0};
+
+		if (group.nr_procs && owner != group.owner)
+			r = finish_group(m, &group);
+		if (!r)
+			r = show_process(m, m->shown[i], &part);
+		if (r < 0)
+			return r == -EINTR ? 0 : r;
+		if (r) {
+			group.owner = owner;
+			group.nr_procs++;
+			add_part(&group.part, &part);
+		}
+		r = 0;
+	}
+	return finish_group(m, &group);
 }

@@ -1,17 +1,93 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The summary: what the shown processes have in swap together, each slot once. */
+/* The summary: what the shown processes have in swap together, each slot once; and for the whole
+ * system, in whose hands the used swap is. */
 #include "swapmap.h"
+
+#include "../src/zram.h"
 
 #include <errno.h>
 
-static struct pgs_val pages_if(bool known, uint64_t pages)
+struct pgs_val swapmap_pages_if(bool known, uint64_t pages)
 {
 	return known ? pgs_u64(pages) : PGS_NULL;
 }
 
+/* ---- the account ------------------------------------------------------------------------------
+ */
+
+static int note_entries(void *arg, const struct pgs_vma *vma, const struct pgs_swap_run *run)
+{
+	struct swapmap *m = arg;
+
+	(void)vma;
+	if (!run->is_shmem)
+		pgs_swapcache_entries(m->cache, run->addr, run->pages);
+	return cmd_interrupted ? -EINTR : 0;
+}
+
+/* Cached pages whose slot a relative still refers to are that relative's. */
+static int compare_entries(struct swapmap *m)
+{
+	const struct pgs_swapscan_opts opts = {.run = note_entries, .arg = m};
+	int r = 0;
+
+	for (size_t i = 0; i < m->nr_procs && r != -EINTR && r != -ENOMEM; i++)
+		if (m->procs[i].proc.vm_swap_kb && !m->procs[i].err)
+			r = pgs_swapscan(&m->env, m->objs, &m->procs[i].proc, &opts);
+	return r == -ENOMEM ? r : 0;
+}
+
+/*
+ * At most what is left of the used slots can be held by the cache alone: a frame whose slot is
+ * referred to at another address (mremap(2) after the fork) is not told apart otherwise.
+ */
+static int count_cache(struct swapmap *m, uint64_t left)
+{
+	struct swapmap_account *a = &m->account;
+	uint64_t slots;
+	int r;
+
+	if (!left || (m->cached_pages.set && !m->cached_pages.u)) {
+		a->cache = pgs_u64(0);
+		return 0;
+	}
+	if (!m->cache || !m->owners_known)
+		return 0;
+	if (pgs_swapcache_seal(m->cache)) {
+		r = compare_entries(m);
+		if (r)
+			return r;
+	}
+	slots = pgs_swapcache_slots(m->cache);
+	a->cache = pgs_u64(slots < left ? slots : left);
+	return 0;
+}
+
+int swapmap_reconcile(struct swapmap *m)
+{
+	struct swapmap_account *a = &m->account;
+	struct pgs_slot_counts counts = {0};
+	uint64_t found;
+	int r;
+
+	pgs_slots_count(m->slots, 0, UINT32_MAX, &counts);
+	a->used = pgs_swap_areas_used(&m->swaps);
+	a->anon = counts.anon;
+	a->shmem = counts.shmem;
+	found = a->anon + a->shmem;
+	r = count_cache(m, a->used > found ? a->used - found : 0);
+	found += a->cache.set ? a->cache.u : 0;
+	a->unaccounted = a->used > found ? a->used - found : 0;
+	a->excess = found > a->used ? found - a->used : 0;
+	return r;
+}
+
+/* ---- the keys ---------------------------------------------------------------------------------
+ */
+
 static int put(struct swapmap *m, const char *key, bool known, uint64_t pages)
 {
-	return out_summary(m->out, key, PGS_U64, pages_if(known, pages));
+	return out_summary(m->out, key, PGS_U64, swapmap_pages_if(known, pages));
 }
 
 /* Used pages of all areas, and the share that is of their size: of no area there is none. */
@@ -29,13 +105,56 @@ static int put_areas(struct swapmap *m)
 	return r ? r : out_summary(m->out, "used_percent", PGS_F64, percent);
 }
 
-int swapmap_summary(struct swapmap *m)
+/* The four that make up "used"; of a few processes just the first two, and their part of them. */
+static int put_account(struct swapmap *m)
 {
+	const struct swapmap_account *a = &m->account;
+	bool all = m->opts->target.system, shmem = !m->shmem_unknown;
+	bool anon = !m->hidden_slots && !m->nr_refused;
 	struct pgs_slot_counts counts = {0};
-	bool shmem = !m->shmem_unknown;
-	int r = put(m, "processes", true, m->nr_rows);
+	int r;
 
 	pgs_slots_count(m->slots, 0, UINT32_MAX, &counts);
+	r = put(m, "anon_slots", anon, all ? a->anon : counts.shown_anon);
+	if (!r)
+		r = put(m, "shmem_slots", shmem, all ? a->shmem : counts.shown_shmem);
+	if (!r)
+		r = out_summary(m->out, "swap_cache_slots", PGS_U64, all ? a->cache : PGS_NULL);
+	if (!r)
+		r = put(m, "unaccounted", all && anon && shmem, a->unaccounted);
+	return r;
+}
+
+static bool is_partial(const struct swapmap *m)
+{
+	return m->objs && !pgs_swapobjs_is_complete(m->objs);
+}
+
+/* What tells how to read the account. */
+static int put_context(struct swapmap *m)
+{
+	struct pgs_zswap zswap;
+	bool has_zswap = pgs_zswap_read(m->ctx, &zswap) > 0;
+	int r = out_summary(m->out, "swap_cached", PGS_U64, m->cached_pages);
+
+	if (!r)
+		r = out_summary(m->out, "shmem_partial", PGS_BOOL, pgs_bool(is_partial(m)));
+	if (!r)
+		r = put(m, "changed", true, m->account.excess);
+	if (!r)
+		r = out_summary(m->out, "zswap_pool_bytes", PGS_BYTES,
+				swapmap_pages_if(has_zswap, zswap.pool_bytes));
+	if (!r)
+		r = out_summary(m->out, "zswap_stored_bytes", PGS_BYTES,
+				swapmap_pages_if(has_zswap, zswap.stored_bytes));
+	return r;
+}
+
+int swapmap_summary(struct swapmap *m)
+{
+	bool shmem = !m->shmem_unknown;
+	int r = put(m, "processes", true, m->nr_looked_at);
+
 	if (!r)
 		r = put(m, "anon", !m->nr_refused, m->anon_pages);
 	if (!r)
@@ -43,8 +162,10 @@ int swapmap_summary(struct swapmap *m)
 	if (!r)
 		r = put(m, "total", shmem && !m->nr_refused, m->anon_pages + m->shmem_pages);
 	if (!r)
-		r = put(m, "anon_slots", !m->hidden_slots && !m->nr_refused, counts.shown_anon);
+		r = put_areas(m);
 	if (!r)
-		r = put(m, "shmem_slots", shmem, counts.shown_shmem);
-	return r ? r : put_areas(m);
+		r = put_account(m);
+	if (!r && m->opts->target.system)
+		r = put_context(m);
+	return r;
 }

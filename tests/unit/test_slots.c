@@ -122,16 +122,16 @@ static void test_share(void **state)
 	hold(slots, 0, 1000, 10, 0);
 	s = share(slots, 100, 64, 0, s);
 	s = share(slots, 1000, 10, 0, s);
-	assert_int_equal(s.slots, 74);
+	assert_int_equal(s.anon, 74);
 	assert_int_equal(s.unique, 10);
 	assert_true(s.share == 26.0);
 	/* Said twice, and new since the owners were counted */
 	s = share(slots, 1000, 12, 0, s);
-	assert_int_equal(s.slots, 76);
+	assert_int_equal(s.anon, 76);
 	assert_true(s.share == 28.0);
 	/* The next one's */
 	s = share(slots, 100, 64, 1, (struct pgs_share){0});
-	assert_int_equal(s.slots, 64);
+	assert_int_equal(s.anon, 64);
 	assert_int_equal(s.unique, 0);
 	assert_true(s.share == 16.0);
 	pgs_slots_count(slots, 0, 1, &counts);

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# swapmap -a: the used swap, and in whose hands it is.
+
+# Variables of the libraries, which shellcheck does not see come
+# shellcheck disable=SC2030,SC2031,SC2154
+
+load ../lib
+
+# The figures of the summary, and that they add up
+account() {
+	jq -c '.summary' "$out"
+	jq_true '.summary | .used == .anon_slots + .shmem_slots + .swap_cache_slots + .unaccounted'
+	jq_is '.summary.changed' 0
+	jq_true '.summary | .anon_slots + .shmem_slots + .swap_cache_slots <= .used'
+}
+
+# A tmpfs file that no process maps nor has open
+tmpfs_file() { # CGROUP FILE MIB
+	(cg_exec "$1" dd if=/dev/urandom of="$2" bs=1M count="$3" status=none)
+	defer rm -f "$2"
+}
+
+remove_segments() {
+	awk 'NR > 1 { print $2 }' /proc/sysvipc/shm | while read -r id; do
+		ipcrm -m "$id"
+	done
+}
+
+# Some of everything that is found on a machine with a database: 80 MiB
+mix() {
+	cg_new mix
+	target_start --cgroup mix shm kind=sysv pages=4096 write=all keep=1
+	defer remove_segments
+	target_cmd unmap shm
+	target_start --cgroup mix shm kind=sysv pages=2048 write=all children=3
+	target_start --cgroup mix shm kind=anon pages=4096 write=all children=3
+	target_start --cgroup mix shm kind=memfd pages=2048 write=0-2047/2
+	target_start --cgroup mix shm kind=memfd pages=1024 write=all
+	target_cmd unmap shm
+	target_start --cgroup mix shm kind=tmpfs pages=1024 write=all
+	target_start --cgroup mix anon pages=4096 write=all children=3
+	tmpfs_file mix /dev/shm/unmapped 8
+	cg_reclaim mix $((512 << 20))
+}
+
+@test "a mix like a database's on two areas: 99.5 % of the used swap is accounted for" {
+	requires module
+	swap_disk 0 9
+	swap_zram 64M 5
+	mix
+	[[ $(swap_used) -gt 16384 ]]
+	run_pgscan swapmap -a --json
+	account
+	jq_true '.summary | .unaccounted <= .used * 0.005'
+	jq_is '.summary.shmem_partial' false
+	run_pgscan swapmap --by=device --json
+	jq_true '.summary as $s | [.rows[].used] | add == $s.used'
+	jq_true '.summary as $s | [.rows[] | .anon, .shmem] | add == $s.anon_slots + $s.shmem_slots'
+	# The disk is filled first; zram says what it keeps
+	jq_true '.rows | map(select(.device == "/dev/vdb")) | .[0] | .used > 0 and .zram_data == null'
+}
+
+@test "without the module it is partial, and says so: detached segments and unmapped files are found" {
+	swap_disk 0
+	mix
+	run_pgscan swapmap -a --json --kmod=off
+	account
+	jq_is '.summary.shmem_partial' true
+	# The memfd that is only open is what is left
+	jq_true '.summary | .unaccounted >= 1024 and .unaccounted <= 1024 + .used * 0.005'
+	run_pgscan swapmap --by=object --json --kmod=off
+	jq_true '[.rows[] | select(.name == "/dev/shm/unmapped")][0] | .swapped > 1024 and .mappers == 0'
+	jq_true '[.rows[] | select(.kind == "sysv" and .mappers == 0)][0].swapped > 2048'
+	jq_true '[.rows[] | select(.kind == "sysv" and .mappers == 4)][0].swapped > 1024'
+}
+
+@test "objects: every one in swap, mapped or not" {
+	requires module
+	swap_zram 128M
+	mix
+	run_pgscan swapmap --by=object --json
+	jq_is '[.rows[] | select(.swapped > 256).kind] | sort' \
+		'["memfd","memfd","shared_anon","sysv","sysv","tmpfs","tmpfs"]'
+	jq_true '[.rows[] | select(.kind == "memfd").mappers] | sort == [0, 1]'
+	jq_true '[.rows[] | select(.kind == "shared_anon" and .swapped > 256).mappers] == [4]'
+	jq_true '.summary as $s | [.rows[].swapped] | add == $s.shmem_slots'
+	# Those of one process
+	run_pgscan swapmap --by=object --json "$TARGET"
+	jq_is '[.rows[] | select(.swapped > 256)]' '[]'
+}
+
+@test "a tmpfs file that nobody maps: no process, and yet in the account" {
+	requires module
+	swap_zram 64M
+	cg_new mix
+	tmpfs_file mix /dev/shm/file 2
+	cg_reclaim mix $((64 << 20))
+	run_pgscan swapmap --by=object --json
+	jq_is '[.rows[] | select(.name == "/dev/shm/file") | .kind, .size, .mappers]' '["tmpfs",2097152,0]'
+	jq_true '[.rows[] | select(.name == "/dev/shm/file").swapped][0] > 256'
+	run_pgscan swapmap -a --json
+	account
+	jq_true '.summary.shmem_slots > 256 and .summary.shmem < 256'
+}
+
+@test "a memfd of four processes is 64 slots, not 256" {
+	local kmod
+	swap_zram 64M
+	cg_new mix
+	target_start --cgroup mix shm kind=memfd pages=64 write=all children=3
+	cg_reclaim mix $((64 << 20))
+	for kmod in auto off; do
+		run_pgscan swapmap -a --json --kmod=$kmod
+		account
+		jq_is '[.rows[] | select(.shmem == 64) | .pswap] | length' 4
+		jq_true '.summary.shmem >= 256 and .summary.shmem_slots < 128'
+	done
+}
+
+@test "pages read back are in memory and still hold their slots, each once" {
+	swap_disk 0
+	set_file /proc/sys/vm/page-cluster 0
+	cg_new mix
+	target_start --cgroup mix anon pages=2048 write=all children=1
+	cg_reclaim mix $((64 << 20))
+	target_cmd read anon 0-999
+	run_pgscan swapmap -a --json
+	account
+	# The child has entries for all of them
+	jq_true '.summary | .swap_cached >= 900 and .swap_cache_slots < 100'
+	kill -KILL "$(cat "/proc/$TARGET/task/$TARGET/children")"
+	wait_for test -z "$(cat "/proc/$TARGET/task/$TARGET/children")" || true
+	run_pgscan swapmap -a --json
+	account
+	jq_true '.summary | .swap_cache_slots >= 900 and .unaccounted < 300'
+}
+
+@test "cgroups: what processes of one share counts once in it" {
+	swap_zram 64M
+	cg_new mix
+	cg_new other
+	target_start --cgroup mix anon pages=64 write=all children=3
+	target_start --cgroup other shm kind=anon pages=64 write=all
+	cg_reclaim mix $((64 << 20))
+	cg_reclaim other $((64 << 20))
+	run_pgscan swapmap -a --by=cgroup --json
+	jq_true '.rows[] | select(.cgroup == "/mix") | .processes == 4 and .anon >= 64 and .anon < 200 and .uswap == .anon and .charged > 0'
+	jq_true '.rows[] | select(.cgroup == "/other") | .processes == 1 and .shmem == 64 and .uswap >= 64'
+	run_pgscan swapmap -g mix --by=cgroup --json
+	jq_is '[.rows[].cgroup]' '["/mix"]'
+}
+
+@test "zram: slots in use, data stored and memory taken are three things" {
+	swap_zram 64M
+	cg_new mix
+	target_start --cgroup mix shm kind=memfd pages=64 write=all
+	target_start --cgroup mix anon same=512 pages=1
+	cg_reclaim mix $((64 << 20))
+	run_pgscan swapmap --by=device --json
+	jq_true '.rows[0] | .used >= 512 and .zram_same >= 500 and .zram_data >= 4096 * .zram_same and .zram_memory < 4096 * .used'
+}
