@@ -111,6 +111,11 @@ else
 	CG_VERSION=v2 CG_ROOT=/sys/fs/cgroup
 fi
 
+# cg_path NAME: its folder
+cg_path() {
+	echo "$CG_ROOT/$1"
+}
+
 # cg_set NAME WHAT VALUE: limit and swappiness. Cgroup v2 has one swappiness for the whole machine.
 cg_set() {
 	local path=$CG_ROOT/$1
@@ -179,12 +184,10 @@ cg_oom_kills() {
 # (VM_SOFTDIRTY).
 # shellcheck disable=SC2034 # for the caller
 states() {
-	local -A n=([present]=0 [swapped]=0 [none]=0)
-	local state
-	while read -r _ state _; do
-		n[$state]=$((${n[$state]:-0} + 1))
-	done < <("$BUILD/tools/pmref" -s "$TARGET" "${ADDR[$1]}" "${PAGES[$1]}")
-	present=${n[present]} swapped=${n[swapped]} none=${n[none]}
+	read -r present swapped none < <(
+		"$BUILD/tools/pmref" -s "$TARGET" "${ADDR[$1]}" "${PAGES[$1]}" |
+			awk '{ n[$2]++ } END { print n["present"] + 0, n["swapped"] + 0, n["none"] + 0 }'
+	)
 	echo "present $present swapped $swapped none $none"
 }
 

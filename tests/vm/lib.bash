@@ -25,9 +25,10 @@ matrix_row() {
 	[[ $qemu_args != - ]] || qemu_args=
 }
 
-# matrix_names SET: the guests of that set, one a line
+# matrix_names SET: the guests of that set, one a line; those of "check" are in "matrix" too
 matrix_names() {
-	awk -v s="$1" '!/^#/ && NF && $2 == s { print $1 }' "${PGSCAN_MATRIX:-$vm_dir/matrix}"
+	awk -v s="$1" '!/^#/ && ($2 == s || s == "matrix" && $2 == "check") { print $1 }' \
+		"${PGSCAN_MATRIX:-$vm_dir/matrix}"
 }
 
 # with_lock FILE COMMAND...: one at a time, also between clones that share the cache

@@ -81,7 +81,7 @@ start_half_swapped() {
 	swap_zram 64M
 	cg_new dump 512K
 	target_start --nobody shm kind=memfd pages=256 write=0-199
-	echo "$TARGET" >"$(cg_path dump)/cgroup.procs"
+	echo "$TARGET" >"$CG_ROOT/dump/cgroup.procs"
 	run_as_nobody 3 dump --json --range="$(region shm)" "$TARGET"
 	jq_is '.summary.none' 0
 	jq_true '.summary.unknown >= 56'
@@ -93,7 +93,7 @@ start_half_swapped() {
 	swap_zram 64M
 	cg_new dump 512K
 	target_start --nobody anon pages=256 write=none
-	echo "$TARGET" >"$(cg_path dump)/cgroup.procs"
+	echo "$TARGET" >"$CG_ROOT/dump/cgroup.procs"
 	target_cmd write anon 0-199
 	states anon
 	run_as_nobody dump --json --range="$(region anon)" "$TARGET"

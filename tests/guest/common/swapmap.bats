@@ -8,7 +8,7 @@ load ../lib
 
 # Start a target in a cgroup of its own and have reclaim take out all it can, mapped twice or not
 swap_out_target() {
-	[[ -d $(cg_path swapmap) ]] || cg_new swapmap
+	[[ -d $CG_ROOT/swapmap ]] || cg_new swapmap
 	target_start --cgroup swapmap "$@"
 	cg_reclaim swapmap $((64 << 20))
 }
