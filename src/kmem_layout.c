@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Where the members that kmem reads lie in this kernel's structures. */
+#include "kmem_priv.h"
+
+#include "btf.h"
+
+#include <errno.h>
+
+#define OFFSET_MAX (64u * 1024)
+#define SLOTS_MAX  64u /* of a node of an XArray: the kernel's XA_CHUNK_SIZE, or 16 */
+
+struct row {
+	const char *type, *member;
+	uint32_t size; /* 0: any that a number can have */
+	bool optional;
+	size_t to; /* offset of the struct kmem_member in the layout */
+};
+
+#define MUST(structure, member, bytes)                                                             \
+	{#structure, #member, bytes, false, offsetof(struct kmem_layout, structure##_##member)},
+#define MAY(structure, member, bytes)                                                              \
+	{#structure, #member, bytes, true, offsetof(struct kmem_layout, structure##_##member)},
+
+static const struct row rows[] = {KMEM_MEMBERS(MUST, MAY)};
+
+static int find_member(struct pgs_ctx *ctx, const struct pgs_btf *btf, const struct row *row,
+		       struct kmem_layout *at)
+{
+	struct kmem_member *to = (struct kmem_member *)((char *)at + row->to);
+	struct pgs_btf_member found;
+	int r = pgs_btf_member(btf, row->type, row->member, &found);
+
+	if (r && row->optional)
+		return 0;
+	if (r)
+		return pgs_ctx_fail(ctx, -EOPNOTSUPP, "this kernel's struct %s has no member %s",
+				    row->type, row->member);
+	if (row->size && row->size != found.size)
+		return row->optional
+			       ? 0
+			       : pgs_ctx_fail(ctx, -EOPNOTSUPP,
+					      "%s of this kernel's struct %s has %u bytes, not %u",
+					      row->member, row->type, found.size, row->size);
+	*to = (struct kmem_member){found.offset, found.size};
+	return 0;
+}
+
+static int find_size(struct pgs_ctx *ctx, const struct pgs_btf *btf, const char *type,
+		     uint32_t *ret_size)
+{
+	if (!pgs_btf_sizeof(btf, type, ret_size) && *ret_size <= OFFSET_MAX)
+		return 0;
+	return pgs_ctx_fail(ctx, -EOPNOTSUPP, "this kernel has no struct %s", type);
+}
+
+/* The number of slots from the array, not from the structure's size: marks follow it. */
+static int find_slots(struct pgs_ctx *ctx, const struct pgs_btf *btf, struct kmem_layout *at)
+{
+	struct pgs_btf_member slots;
+
+	if (pgs_btf_member(btf, "xa_node", "slots", &slots) || !slots.elements ||
+	    slots.elements > SLOTS_MAX || slots.elements & (slots.elements - 1) ||
+	    slots.size != slots.elements * sizeof(uint64_t) ||
+	    slots.offset + slots.size > at->xa_node_bytes)
+		return pgs_ctx_fail(
+			ctx, -EOPNOTSUPP,
+			"this kernel's struct xa_node has no slots that are understood");
+	at->xa_slots = slots.elements;
+	if (!pgs_btf_member(btf, "swap_table", "entries", &slots) &&
+	    slots.size == slots.elements * sizeof(uint64_t))
+		at->cluster_slots = slots.elements;
+	return 0;
+}
+
+/* What is taken out of a structure that was read as a whole must lie in it. */
+static int check_bounds(struct pgs_ctx *ctx, const struct kmem_layout *at)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct kmem_member *m = (const void *)((const char *)at + rows[i].to);
+
+		if (m->offset > OFFSET_MAX || m->size > OFFSET_MAX)
+			return pgs_ctx_fail(ctx, -EOPNOTSUPP, "%s lies too far inside struct %s",
+					    rows[i].member, rows[i].type);
+	}
+	if (at->shmem_inode_info_vfs_inode.offset + at->shmem_inode_info_vfs_inode.size >
+		    at->shmem_inode_info_bytes ||
+	    at->inode_i_data.offset + at->inode_i_data.size > at->shmem_inode_info_vfs_inode.size ||
+	    at->inode_i_data.size != at->address_space_bytes)
+		return pgs_ctx_fail(ctx, -EOPNOTSUPP, "struct shmem_inode_info is not consistent");
+	return 0;
+}
+
+static int fill(struct pgs_ctx *ctx, const struct pgs_btf *btf, struct kmem_layout *at)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && !r; i++)
+		r = find_member(ctx, btf, &rows[i], at);
+	if (!r)
+		r = find_size(ctx, btf, "shmem_inode_info", &at->shmem_inode_info_bytes);
+	if (!r)
+		r = find_size(ctx, btf, "xa_node", &at->xa_node_bytes);
+	if (!r)
+		r = find_size(ctx, btf, "address_space", &at->address_space_bytes);
+	if (!r)
+		r = find_slots(ctx, btf, at);
+	if (!r)
+		r = check_bounds(ctx, at);
+	if (r)
+		return r;
+	if (pgs_btf_sizeof(btf, "swap_info_struct", &at->swap_info_struct_bytes))
+		at->swap_info_struct_bytes = 0; /* CONFIG_SWAP=n */
+	if (pgs_btf_sizeof(btf, "swap_cluster_info", &at->swap_cluster_info_bytes))
+		at->swap_cluster_info_bytes = 0;
+	return 0;
+}
+
+int pgs_kmem_layout(struct pgs_kmem *kmem)
+{
+	struct kmem_layout at = {0};
+	struct pgs_btf *btf;
+	int r = pgs_btf_open(kmem->ctx, &btf);
+
+	if (r)
+		return r;
+	r = fill(kmem->ctx, btf, &at);
+	pgs_btf_free(btf);
+	if (r)
+		return r;
+	kmem->at = at;
+	return 0;
+}

@@ -1,0 +1,509 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Kernel memory, made by hand as a core file: segments and notes, symbols, the XArray of an object.
+ */
+#include "../../src/kmem_priv.h"
+#include "../../src/ksyms.h"
+#include "corefile.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define MEM (256u * 1024)
+
+struct image {
+	unsigned char mem[MEM];
+	size_t used;
+	char info[1024];
+	struct pgs_ctx *ctx;
+	struct pgs_kcore *kcore;
+	struct pgs_kmem kmem;
+};
+
+static struct image *image_new(void)
+{
+	struct image *m = calloc(1, sizeof(*m));
+
+	assert_non_null(m);
+	assert_int_equal(pgs_ctx_open(NULL, &m->ctx), 0);
+	return m;
+}
+
+static void image_free(struct image *m)
+{
+	pgs_kcore_close(m->kcore);
+	pgs_ctx_close(m->ctx);
+	free(m);
+}
+
+static uint64_t place(struct image *m, const void *data, size_t len)
+{
+	size_t at = (m->used + 7) & ~(size_t)7;
+
+	assert_true(at + len <= MEM);
+	memcpy(m->mem + at, data, len);
+	m->used = at + len;
+	return CORE_BASE + at;
+}
+
+static int image_open(struct image *m)
+{
+	static unsigned char file[MEM + 65536];
+	uint64_t task[4] = {1, 2, 3, 4};
+	size_t len = core_build(file, m->mem, MEM, m->info, task, sizeof(task));
+	int fd = core_fd(file, len);
+
+	assert_true(fd >= 0);
+	pgs_kcore_close(m->kcore);
+	m->kcore = NULL;
+	return pgs_kcore_new(m->ctx, fd, &m->kcore);
+}
+
+/* ---- the core file --------------------------------------------------------------------------- */
+
+static void test_reads(void **state)
+{
+	struct image *m = image_new();
+	char text[8];
+	size_t size;
+	const uint64_t *task;
+
+	(void)state;
+	m->mem[0] = 'a';
+	m->mem[MEM - 1] = 'z';
+	strcpy(m->info, "OSRELEASE=7.3\nSYMBOL(_stext)=ffffffff81000000\nCRASHTIME=1\nX=");
+	assert_int_equal(image_open(m), 0);
+	assert_int_equal(pgs_kcore_read(m->kcore, CORE_BASE, text, 1), 0);
+	assert_int_equal(text[0], 'a');
+	assert_int_equal(pgs_kcore_read(m->kcore, CORE_BASE + MEM - 1, text, 1), 0);
+	assert_int_equal(text[0], 'z');
+	assert_int_equal(pgs_kcore_read(m->kcore, CORE_BASE + MEM - 1, text, 2), -EFAULT);
+	assert_int_equal(pgs_kcore_read(m->kcore, CORE_BASE - 1, text, 1), -EFAULT);
+	assert_int_equal(pgs_kcore_read(m->kcore, 0, text, 1), -EFAULT);
+	assert_int_equal(pgs_kcore_read(m->kcore, UINT64_MAX, text, 2), -EFAULT);
+	assert_int_equal(pgs_kcore_room(m->kcore, CORE_BASE + 1), MEM - 1);
+	task = pgs_kcore_task(m->kcore, &size);
+	assert_int_equal(size, 32);
+	assert_int_equal(task[2], 3);
+	image_free(m);
+}
+
+static void test_vmcoreinfo(void **state)
+{
+	static const struct {
+		const char *name;
+		uint64_t addr; /* 0: none */
+	} rows[] = {
+		{"_stext", 0xffffffff81000000},
+		{"stext", 0},
+		{"nothing", 0},
+		{"_stex", 0},
+		{"long", 0},
+		{"bad", 0},
+		{"last", 0xabc},
+	};
+	struct image *m = image_new();
+	size_t len;
+
+	(void)state;
+	strcpy(m->info, "OSRELEASE=7.3\nSYMBOL(_stext)=ffffffff81000000\nSYMBOL(nothing)=\n"
+			"SYMBOL(long)=fffffffffffffffff\nSYMBOL(bad)=12x\nSYMBOL(last)=abc");
+	assert_int_equal(image_open(m), 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint64_t addr = 0;
+		int r = pgs_kcore_symbol(m->kcore, rows[i].name, &addr);
+
+		assert_int_equal(r, rows[i].addr ? 0 : -ENOENT);
+		assert_int_equal(addr, rows[i].addr);
+	}
+	assert_memory_equal(pgs_kcore_info(m->kcore, "OSRELEASE", &len), "7.3", 3);
+	assert_int_equal(len, 3);
+	assert_null(pgs_kcore_info(m->kcore, "OSREL", &len));
+	image_free(m);
+}
+
+/* Turned bytes in the headers and notes: refused, or understood as something else. */
+static void test_bytes_turned(void **state)
+{
+	static unsigned char file[8192], bytes[8192];
+	const char *runs = getenv("PGSCAN_FUZZ_RUNS");
+	unsigned long nr = runs ? strtoul(runs, NULL, 10) : 20000;
+	struct image *m = image_new();
+	unsigned int seed = 1;
+	size_t len = core_build(file, "memory", 6, "SYMBOL(x)=1\nSYMBOL(_stext)=ffffffff81000000\n",
+				"task", 4);
+
+	(void)state;
+	for (unsigned long i = 0; i < nr; i++) {
+		struct pgs_kcore *kcore;
+		char text[6];
+		uint64_t addr;
+		size_t size;
+
+		memcpy(bytes, file, len);
+		for (int k = rand_r(&seed) % 3; k >= 0; k--)
+			bytes[(unsigned int)rand_r(&seed) % len] = (unsigned char)rand_r(&seed);
+		if (pgs_kcore_new(m->ctx,
+				  core_fd(bytes, (unsigned int)rand_r(&seed) % 4 ? len : len / 2),
+				  &kcore))
+			continue;
+		(void)!pgs_kcore_symbol(kcore, "_stext", &addr);
+		(void)!pgs_kcore_read(kcore, CORE_BASE, text, sizeof(text));
+		(void)pgs_kcore_task(kcore, &size);
+		pgs_kcore_close(kcore);
+	}
+	image_free(m);
+}
+
+/* ---- symbols --------------------------------------------------------------------------------- */
+
+enum rule { SELF, PERCPU, BASE };
+
+static const struct {
+	const char *name; /* with its type letter */
+	uint64_t addr;
+} symbols[] = {
+	{"T_stext", 0xffffffff81000000}, {"Dsuper_blocks", 0xffffffff82345678},
+	{"dtwin", 0xffffffff82000000},	 {"bswap_info", 0xffffffff8300abc0},
+	{"dtwin", 0xffffffff82000010},	 {"tlast", 0xffffffff84000000},
+};
+#define NR_SYMBOLS (sizeof(symbols) / sizeof(symbols[0]))
+
+/* Each character is a token of its own, but for "swap_", which is token 1. */
+static void put_tokens(struct image *m)
+{
+	char table[1024];
+	uint16_t index[256];
+	size_t at = 0;
+
+	for (unsigned int i = 0; i < 256; i++) {
+		index[i] = (uint16_t)at;
+		at += (size_t)sprintf(table + at, i == 1 ? "swap_" : "%c", i ?: ' ') + 1;
+	}
+	sprintf(m->info + strlen(m->info),
+		"SYMBOL(kallsyms_token_table)=%lx\nSYMBOL(kallsyms_token_index)=%lx\n",
+		place(m, table, at), place(m, index, sizeof(index)));
+}
+
+/* A name of 200 characters takes two bytes for its length. */
+static void put_names(struct image *m)
+{
+	unsigned char names[1024];
+	uint32_t nr = NR_SYMBOLS + 1;
+	size_t at = 0;
+
+	names[at++] = 0x80 | (201 & 0x7f);
+	names[at++] = 201 >> 7;
+	memset(names + at, 'x', 201);
+	at += 201;
+	for (size_t i = 0; i < NR_SYMBOLS; i++) {
+		const char *name = symbols[i].name;
+		unsigned char *len = &names[at++];
+
+		for (*len = 0; *name; (*len)++) {
+			bool token = !strncmp(name, "swap_", 5);
+
+			names[at++] = token ? 1 : (unsigned char)*name;
+			name += token ? 5 : 1;
+		}
+	}
+	sprintf(m->info + strlen(m->info),
+		"SYMBOL(kallsyms_names)=%lx\nSYMBOL(kallsyms_num_syms)=%lx\n", place(m, names, at),
+		place(m, &nr, sizeof(nr)));
+}
+
+static void put_offsets(struct image *m, enum rule rule)
+{
+	const uint64_t base = 0xffffffff80000000;
+	int32_t offsets[NR_SYMBOLS + 1] = {0};
+	uint64_t at = place(m, offsets, sizeof(offsets));
+
+	for (size_t i = 0; i < NR_SYMBOLS; i++) {
+		uint64_t addr = symbols[i].addr, here = at + (i + 1) * sizeof(*offsets);
+
+		offsets[i + 1] = (int32_t)(rule == SELF	    ? addr - here
+					   : rule == PERCPU ? base - 1 - addr
+							    : addr - base);
+	}
+	memcpy(m->mem + (at - CORE_BASE), offsets, sizeof(offsets));
+	sprintf(m->info + strlen(m->info), "SYMBOL(kallsyms_offsets)=%lx\n", at);
+	if (rule != SELF)
+		sprintf(m->info + strlen(m->info), "SYMBOL(kallsyms_relative_base)=%lx\n",
+			place(m, &base, sizeof(base)));
+}
+
+static void test_symbols(void **state)
+{
+	(void)state;
+	/* From its own place: the kernel's data lies within 2 GiB of it, this memory does not. */
+	for (enum rule rule = PERCPU; rule <= BASE; rule++) {
+		struct pgs_ksym syms[] = {
+			{.name = "swap_info"}, {.name = "super_blocks"}, {.name = "twin"},
+			{.name = "none"},      {.name = "last"},
+		};
+		struct image *m = image_new();
+
+		strcpy(m->info, "SYMBOL(_stext)=ffffffff81000000\n");
+		put_tokens(m);
+		put_names(m);
+		put_offsets(m, rule);
+		assert_int_equal(image_open(m), 0);
+		assert_int_equal(pgs_ksyms_find(m->ctx, m->kcore, syms, 5), 0);
+		assert_int_equal(syms[0].addr, 0xffffffff8300abc0);
+		assert_int_equal(syms[1].addr, 0xffffffff82345678);
+		assert_int_equal(syms[2].addr, 0); /* there are two of them */
+		assert_int_equal(syms[2].seen, 2);
+		assert_int_equal(syms[3].addr, 0);
+		assert_int_equal(syms[4].addr, 0xffffffff84000000);
+		image_free(m);
+	}
+}
+
+/* ---- an XArray ------------------------------------------------------------------------------- */
+
+#define NODE_BYTES 576u
+#define NODE	   2u /* low bits of a pointer to a node */
+
+static uint64_t swap_entry(unsigned int type, uint64_t slot)
+{
+	return ((uint64_t)type << 58 | slot) << 1 | 1;
+}
+
+static void layout(struct pgs_kmem *kmem, struct pgs_kcore *kcore)
+{
+	kmem->kcore = kcore;
+	kmem->started = true;
+	kmem->named = true; /* no symbols: types from 22 on are no areas */
+	kmem->at.address_space_i_pages = (struct kmem_member){8, 16};
+	kmem->at.xarray_xa_head = (struct kmem_member){8, 8};
+	kmem->at.xa_node_shift = (struct kmem_member){0, 1};
+	kmem->at.xa_node_offset = (struct kmem_member){1, 1};
+	kmem->at.xa_node_parent = (struct kmem_member){8, 8};
+	kmem->at.xa_node_array = (struct kmem_member){16, 8};
+	kmem->at.xa_node_slots = (struct kmem_member){40, 512};
+	kmem->at.xa_node_bytes = NODE_BYTES;
+	kmem->at.xa_slots = 64;
+}
+
+struct tree {
+	struct image *m;
+	uint64_t mapping, array;
+};
+
+static struct tree tree_new(void)
+{
+	uint64_t mapping[4] = {0};
+	struct tree t = {.m = image_new()};
+
+	t.mapping = place(t.m, mapping, sizeof(mapping));
+	t.array = t.mapping + 8;
+	return t;
+}
+
+static uint64_t *at(struct tree *t, uint64_t addr)
+{
+	return (uint64_t *)(t->m->mem + (addr - CORE_BASE));
+}
+
+static uint64_t node_new(struct tree *t, unsigned int shift, unsigned int offset, uint64_t parent)
+{
+	unsigned char raw[NODE_BYTES] = {(unsigned char)shift, (unsigned char)offset};
+
+	memcpy(raw + 8, &parent, 8);
+	memcpy(raw + 16, &t->array, 8);
+	return place(t->m, raw, sizeof(raw));
+}
+
+static void slot_set(struct tree *t, uint64_t node, unsigned int i, uint64_t entry)
+{
+	at(t, node + 40)[i] = entry;
+}
+
+static void head_set(struct tree *t, uint64_t entry)
+{
+	*at(t, t->array + 8) = entry;
+}
+
+struct want {
+	uint64_t index, pages;
+	enum pgs_kentry entry;
+	unsigned int type;
+	uint64_t slot;
+	bool racy;
+};
+
+static void expect(struct tree *t, uint64_t from, uint64_t to, const struct want *want, int nr)
+{
+	struct pgs_kentries runs[16] = {{0}};
+
+	assert_int_equal(image_open(t->m), 0);
+	memset(&t->m->kmem, 0, sizeof(t->m->kmem));
+	layout(&t->m->kmem, t->m->kcore);
+	assert_int_equal(pgs_kmem_tree(&t->m->kmem, t->mapping, from, to, runs, 16), nr);
+	for (int i = 0; i < nr; i++) {
+		assert_int_equal(runs[i].index, want[i].index);
+		assert_int_equal(runs[i].pages, want[i].pages);
+		assert_int_equal(runs[i].entry, want[i].entry);
+		assert_int_equal(runs[i].racy, want[i].racy);
+		if (want[i].entry != PGS_KENTRY_SWAPPED)
+			continue;
+		assert_int_equal(runs[i].swap_type, want[i].type);
+		assert_int_equal(runs[i].slot, want[i].slot);
+	}
+}
+
+static void test_root_entries(void **state)
+{
+	struct tree t = tree_new();
+
+	(void)state;
+	expect(&t, 0, 10, (struct want[]){{0, 10, PGS_KENTRY_NONE, 0, 0, 0}}, 1);
+	head_set(&t, swap_entry(3, 77));
+	expect(&t, 0, 10,
+	       (struct want[]){{0, 1, PGS_KENTRY_SWAPPED, 3, 77, 0},
+			       {1, 9, PGS_KENTRY_NONE, 0, 0, 0}},
+	       2);
+	expect(&t, 1, 10, (struct want[]){{1, 9, PGS_KENTRY_NONE, 0, 0, 0}}, 1);
+	head_set(&t, 0xffffea0000001000);
+	expect(&t, 0, 1, (struct want[]){{0, 1, PGS_KENTRY_MEMORY, 0, 0, 0}}, 1);
+	head_set(&t, swap_entry(31, 1)); /* a special entry */
+	expect(&t, 0, 1, (struct want[]){{0, 1, PGS_KENTRY_POISONED, 0, 0, 0}}, 1);
+	image_free(t.m);
+}
+
+/* Two levels; the root's offset is garbage, as it may be. */
+static struct tree two_levels(uint64_t *ret_root, uint64_t *ret_leaf)
+{
+	struct tree t = tree_new();
+	uint64_t root = node_new(&t, 6, 99, 0), leaf = node_new(&t, 0, 2, root);
+
+	head_set(&t, root + NODE);
+	slot_set(&t, root, 2, leaf + NODE);
+	slot_set(&t, leaf, 0, swap_entry(1, 100));
+	slot_set(&t, leaf, 1, swap_entry(1, 101));
+	slot_set(&t, leaf, 2, swap_entry(0, 102));
+	slot_set(&t, leaf, 63, 0xffffea0000001000);
+	*ret_root = root;
+	*ret_leaf = leaf;
+	return t;
+}
+
+static void test_runs(void **state)
+{
+	static const struct want all[] = {
+		{0, 128, PGS_KENTRY_NONE, 0, 0, 0},	 {128, 2, PGS_KENTRY_SWAPPED, 1, 100, 0},
+		{130, 1, PGS_KENTRY_SWAPPED, 0, 102, 0}, {131, 60, PGS_KENTRY_NONE, 0, 0, 0},
+		{191, 1, PGS_KENTRY_MEMORY, 0, 0, 0},	 {192, 9808, PGS_KENTRY_NONE, 0, 0, 0},
+	};
+	uint64_t root, leaf;
+	struct tree t = two_levels(&root, &leaf);
+
+	(void)state;
+	expect(&t, 0, 10000, all, 6);
+	expect(&t, 129, 131,
+	       (struct want[]){{129, 1, PGS_KENTRY_SWAPPED, 1, 101, 0},
+			       {130, 1, PGS_KENTRY_SWAPPED, 0, 102, 0}},
+	       2);
+	expect(&t, 5000, 5001, (struct want[]){{5000, 1, PGS_KENTRY_NONE, 0, 0, 0}}, 1);
+	image_free(t.m);
+}
+
+/* Order 9: eight slots of 64 pages, seven of them siblings of the first. */
+static void test_large_entry(void **state)
+{
+	uint64_t root, leaf;
+	struct tree t = two_levels(&root, &leaf);
+
+	(void)state;
+	slot_set(&t, root, 8, swap_entry(2, 4096));
+	for (unsigned int i = 9; i < 16; i++)
+		slot_set(&t, root, i, (uint64_t)8 << 2 | NODE);
+	expect(&t, 512, 1100,
+	       (struct want[]){{512, 512, PGS_KENTRY_SWAPPED, 2, 4096, 0},
+			       {1024, 76, PGS_KENTRY_NONE, 0, 0, 0}},
+	       2);
+	expect(&t, 600, 610, (struct want[]){{600, 10, PGS_KENTRY_SWAPPED, 2, 4184, 0}}, 1);
+	/* A sibling of some other entry says nothing. */
+	slot_set(&t, root, 9, (uint64_t)5 << 2 | NODE);
+	expect(&t, 512, 640,
+	       (struct want[]){{512, 64, PGS_KENTRY_SWAPPED, 2, 4096, 0},
+			       {576, 64, PGS_KENTRY_UNKNOWN, 0, 0, 0}},
+	       2);
+	image_free(t.m);
+}
+
+/* A node that is not what its place says was freed and used again: nothing of it is believed. */
+static void test_foreign_nodes(void **state)
+{
+	static const struct want unknown[] = {{128, 64, PGS_KENTRY_UNKNOWN, 0, 0, true}};
+	const struct {
+		unsigned int byte;
+		uint64_t value;
+	} damage[] = {{0, 6}, {1, 3}, {8, 0}, {16, 8}};
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		uint64_t root, leaf;
+		struct tree t = two_levels(&root, &leaf);
+
+		if (damage[i].byte < 8)
+			t.m->mem[leaf - CORE_BASE + damage[i].byte] =
+				(unsigned char)damage[i].value;
+		else
+			*at(&t, leaf + damage[i].byte) += damage[i].value + 8;
+		expect(&t, 128, 192, unknown, 1);
+		image_free(t.m);
+	}
+}
+
+static void test_wild_pointers(void **state)
+{
+	uint64_t root, leaf;
+	struct tree t = two_levels(&root, &leaf);
+
+	(void)state;
+	slot_set(&t, root, 2, 0x4142434445464742); /* no such memory */
+	expect(&t, 128, 192, (struct want[]){{128, 64, PGS_KENTRY_UNKNOWN, 0, 0, true}}, 1);
+	slot_set(&t, root, 2, root + NODE); /* in a circle */
+	expect(&t, 128, 192, (struct want[]){{128, 64, PGS_KENTRY_UNKNOWN, 0, 0, true}}, 1);
+	head_set(&t, 0x4142434445464742);
+	expect(&t, 5, 192, (struct want[]){{5, 187, PGS_KENTRY_UNKNOWN, 0, 0, true}}, 1);
+	image_free(t.m);
+}
+
+/* No room: the answer ends there, and goes on where it ended. */
+static void test_little_room(void **state)
+{
+	struct pgs_kentries run;
+	uint64_t root, leaf, from = 0;
+	struct tree t = two_levels(&root, &leaf);
+	int calls = 0;
+
+	(void)state;
+	assert_int_equal(image_open(t.m), 0);
+	layout(&t.m->kmem, t.m->kcore);
+	for (; from < 10000; calls++) {
+		assert_int_equal(pgs_kmem_tree(&t.m->kmem, t.mapping, from, 10000, &run, 1), 1);
+		assert_int_equal(run.index, from);
+		from += run.pages;
+	}
+	assert_int_equal(from, 10000);
+	assert_int_equal(calls, 6);
+	image_free(t.m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_reads),	      cmocka_unit_test(test_vmcoreinfo),
+		cmocka_unit_test(test_bytes_turned),  cmocka_unit_test(test_symbols),
+		cmocka_unit_test(test_root_entries),  cmocka_unit_test(test_runs),
+		cmocka_unit_test(test_large_entry),   cmocka_unit_test(test_foreign_nodes),
+		cmocka_unit_test(test_wild_pointers), cmocka_unit_test(test_little_room),
+	};
+
+	return cmocka_run_group_tests_name("kmem", tests, NULL, NULL);
+}
