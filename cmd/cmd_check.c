@@ -48,6 +48,7 @@ static const struct {
 	[PGS_FEAT_KPAGECGROUP] = {KERNEL, "dump --flags: cgroup"},
 	[PGS_FEAT_PAGE_IDLE] = {KERNEL, "idle page tracking"},
 	[PGS_FEAT_KCORE] = {KERNEL, "swap without the module"},
+	[PGS_FEAT_KMEM] = {KERNEL, "swap without the module"},
 	[PGS_FEAT_BTF] = {KERNEL, "layout of kernel memory"},
 	[PGS_FEAT_MODULE] = {KERNEL, "slots of shared pages, tags"},
 

@@ -180,17 +180,15 @@ static int prepare(struct dump *d, struct pgs_kmod **kmod)
 
 	if (r)
 		return r;
-	if (d->opts->target.kcore == OPT_REQUIRE) {
-		msg_error("--kcore=require: this version does not read kernel memory");
-		return PGS_EXIT_UNSUPPORTED;
-	}
 	r = pgs_scan_env_init(d->ctx, *kmod, &d->env);
 	if (!r)
 		r = pgs_swap_areas_read(d->ctx, &d->swaps);
-	if (!r)
-		return parse_where(d);
-	msg_error("%s", pgs_ctx_error(d->ctx));
-	return msg_exit_status(r);
+	if (r) {
+		msg_error("%s", pgs_ctx_error(d->ctx));
+		return msg_exit_status(r);
+	}
+	r = target_kcore(&d->opts->target, d->env.kmem);
+	return r ? r : parse_where(d);
 }
 
 static int run_view(struct dump *d)
@@ -238,7 +236,7 @@ static int run_dump(struct dump *d)
 	dump_where_free(d->where);
 	pgs_swap_areas_fini(&d->swaps);
 	free(d->hist);
-	pgs_kmod_close(kmod);
+	target_env_fini(&d->env, kmod);
 	pgs_ctx_close(d->ctx);
 	return r;
 }

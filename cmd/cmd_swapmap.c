@@ -97,15 +97,11 @@ static int prepare(struct swapmap *m, struct pgs_kmod **kmod, char **kernel)
 
 	if (r)
 		return r;
-	if (m->opts->target.kcore == OPT_REQUIRE) {
-		msg_error("--kcore=require: this version does not read kernel memory");
-		return PGS_EXIT_UNSUPPORTED;
-	}
 	if (!m->ctx->live && pgs_read_file(m->ctx, 0, kernel, "proc/sys/kernel/osrelease") > 0)
 		(*kernel)[strcspn(*kernel, "\n")] = '\0';
 	r = pgs_scan_env_init(m->ctx, *kmod, &m->env);
 	if (!r)
-		return PGS_EXIT_OK;
+		return target_kcore(&m->opts->target, m->env.kmem);
 	msg_error("%s", pgs_ctx_error(m->ctx));
 	return msg_exit_status(r);
 }
@@ -186,7 +182,7 @@ static int run_swapmap(struct swapmap *m)
 		r = print_swapmap(m, &head);
 	}
 	swapmap_fini(m);
-	pgs_kmod_close(kmod);
+	target_env_fini(&m->env, kmod);
 	pgs_ctx_close(m->ctx);
 	return r;
 }

@@ -71,7 +71,7 @@ static int show(struct dump *d, const struct file_run *run)
 	if (run->slot) {
 		vals[P_SWAP_TYPE] = pgs_u64(run->slot->swap_type);
 		vals[P_SWAP_OFFSET] = pgs_u64(run->slot->slot);
-		area = pgs_swap_area_of_type(&d->swaps, run->slot->swap_type);
+		area = dump_swap_area(d, run->slot->swap_type);
 		if (area)
 			vals[P_SWAP_DEVICE] = pgs_blob(area->name, strlen(area->name));
 	}

@@ -116,6 +116,7 @@ static int show_piece(struct walk *w, const struct pgs_piece *piece, struct pgs_
 			.word = piece->words ? piece->words[i] : piece->word,
 			.source = piece->source,
 			.bits_lost = piece->bits_lost,
+			.racy = piece->racy,
 		};
 
 		pgs_piece_page(piece, i, &d->env, &run.page);
@@ -297,6 +298,13 @@ static void refused(struct dump *d, pid_t pid, int err)
 		d->failure = msg_exit_status(err);
 }
 
+/* Whether a look-up of shared memory tells more than the state: words are the kernel's otherwise.
+ */
+static bool shows_slots(struct dump *d)
+{
+	return d->env.kmod || pgs_kmem_has(d->env.kmem, PGS_KMEM_OBJECT);
+}
+
 static void dump_one(struct dump *d, const struct targets *targets, pid_t pid)
 {
 	const struct pgs_scan_opts opts = {
@@ -306,7 +314,7 @@ static void dump_one(struct dump *d, const struct targets *targets, pid_t pid)
 		.match = target_matches,
 		.match_arg = (void *)&d->opts->target,
 		.marks = !is_words(d),
-		.shmem = d->env.types.swap_areas && (!is_words(d) || d->env.kmod),
+		.shmem = d->env.types.swap_areas && (!is_words(d) || shows_slots(d)),
 	};
 	_cleanup_(pgs_scan_closep) struct pgs_scan *scan = NULL;
 	struct walk w = {.d = d, .pid = pid};

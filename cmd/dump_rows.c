@@ -124,7 +124,13 @@ static struct pgs_val bit(bool value, bool known)
 	return value || known ? pgs_bool(value) : PGS_NULL;
 }
 
-static void fill_location(const struct dump *d, const struct pgs_page *page, struct pgs_val *vals)
+const struct pgs_swap_area *dump_swap_area(struct dump *d, unsigned int type)
+{
+	pgs_swap_areas_ask(&d->swaps, d->env.kmem);
+	return pgs_swap_area_of_type(&d->swaps, type);
+}
+
+static void fill_location(struct dump *d, const struct pgs_page *page, struct pgs_val *vals)
 {
 	const struct pgs_swap_area *area;
 
@@ -134,7 +140,7 @@ static void fill_location(const struct dump *d, const struct pgs_page *page, str
 		return;
 	vals[R_SWAP_TYPE] = pgs_u64(page->swap_type);
 	vals[R_SWAP_OFFSET] = pgs_u64(page->swap_offset);
-	area = pgs_swap_area_of_type(&d->swaps, page->swap_type);
+	area = dump_swap_area(d, page->swap_type);
 	if (area)
 		vals[R_SWAP_DEVICE] = pgs_blob(area->name, strlen(area->name));
 }
@@ -164,7 +170,7 @@ static void fill_frames(const struct dump *d, const struct dump_run *run, struct
 	}
 }
 
-static void fill_run(const struct dump *d, pid_t pid, const struct pgs_vma *vma,
+static void fill_run(struct dump *d, pid_t pid, const struct pgs_vma *vma,
 		     const struct dump_run *run, struct pgs_val *vals, char names[PGS_KPF_STR])
 {
 	const struct pgs_page *page = &run->page;
@@ -189,6 +195,8 @@ static void fill_run(const struct dump *d, pid_t pid, const struct pgs_vma *vma,
 	vals[R_PERMS] = pgs_str(vma->perms);
 	if (is_table)
 		vals[R_ENTRY] = pgs_u64(run->word);
+	if (run->racy)
+		vals[R_RACY] = pgs_bool(true);
 	if (d->frames.kpage)
 		fill_frames(d, run, vals, names);
 }

@@ -227,6 +227,7 @@ static int match_areas(struct swapmap *m)
 			pgs_slots_count(m->slots, t, t + 1, &counts);
 			m->evidence.slots[t] = counts.anon + counts.shmem;
 		}
+		pgs_swap_areas_ask(&now, m->env.kmem);
 		pgs_swap_match(&now, &m->evidence, &m->match);
 	}
 	pgs_swap_areas_fini(&m->swaps);

@@ -4,7 +4,6 @@
 #include "../src/cgroup.h"
 #include "../src/cleanup.h"
 #include "../src/procfs.h"
-#include "../src/procfs.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -119,6 +118,8 @@ int target_ctx(const struct opt_target *opt, struct pgs_ctx **ret_ctx)
 {
 	int r = pgs_ctx_open(opt->root, ret_ctx);
 
+	if (!r && opt->kcore == OPT_OFF)
+		(*ret_ctx)->disabled |= PGS_MECH_KCORE;
 	if (!r)
 		return PGS_EXIT_OK;
 	msg_error("%s", *ret_ctx ? pgs_ctx_error(*ret_ctx) : "out of memory");
@@ -141,6 +142,27 @@ int target_kmod(struct pgs_ctx *ctx, const struct opt_target *opt, struct pgs_km
 	}
 	msg_error("--kmod=require: %s", pgs_ctx_error(ctx));
 	return r == -EACCES || r == -EPERM ? PGS_EXIT_PERMISSION : PGS_EXIT_UNSUPPORTED;
+}
+
+int target_kcore(const struct opt_target *opt, struct pgs_kmem *kmem)
+{
+	int r = opt->kcore == OPT_REQUIRE ? pgs_kmem_start(kmem) : 0;
+
+	if (!r)
+		return PGS_EXIT_OK;
+	msg_error("--kcore=require: %s", pgs_kmem_reason(kmem, PGS_KMEM_OBJECT));
+	return r == -EACCES || r == -EPERM ? PGS_EXIT_PERMISSION : PGS_EXIT_UNSUPPORTED;
+}
+
+void target_env_fini(struct pgs_scan_env *env, struct pgs_kmod *kmod)
+{
+	const char *reason = env->kmem ? pgs_kmem_reason(env->kmem, PGS_KMEM_OBJECT) : "";
+
+	if (*reason) /* it was to be used */
+		msg_debug("without kernel memory: %s", reason);
+	if (!env->kmod)
+		pgs_kmod_close(kmod);
+	pgs_scan_env_fini(env);
 }
 
 char *target_release(struct pgs_ctx *ctx)

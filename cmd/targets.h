@@ -3,8 +3,7 @@
 #pragma once
 
 #include "cmd.h"
-#include "../src/kmodif.h"
-#include "../src/maps.h"
+#include "../src/scan.h"
 
 /* The processes to look at. */
 struct targets {
@@ -31,6 +30,15 @@ bool target_matches(const struct pgs_vma *vma, void *arg);
  */
 int target_ctx(const struct opt_target *opt, struct pgs_ctx **ret_ctx);
 int target_kmod(struct pgs_ctx *ctx, const struct opt_target *opt, struct pgs_kmod **ret_kmod);
+
+/*
+ * target_kcore - with --kcore=require, start @kmem now, so that its absence is said before anything
+ * is printed. (--kcore=off is target_ctx()'s.) PGS_EXIT_OK, or the exit status after a message.
+ */
+int target_kcore(const struct opt_target *opt, struct pgs_kmem *kmem);
+
+/* target_env_fini - close what target_kmod() and pgs_scan_env_init() have opened, if they did. */
+void target_env_fini(struct pgs_scan_env *env, struct pgs_kmod *kmod);
 
 /* target_release - the kernel that out_head names: NULL for the running one, else what the tree
  * says, or "unknown". The caller frees it. */

@@ -82,6 +82,8 @@ static const struct pgs_probe probes[PGS_NR_FEATS] = {
 			    .path = "proc/kcore", .caps = PGS_CAP(CAP_SYS_RAWIO),
 			    .mech = PGS_MECH_KCORE},
 	FILE_READ(BTF, "btf", "sys/kernel/btf/vmlinux"),
+	[PGS_FEAT_KMEM] = {.name = "kmem", .how = "self-test", .try = pgs_probe_kmem,
+			   .caps = PGS_CAP(CAP_SYS_RAWIO), .mech = PGS_MECH_KCORE},
 	[PGS_FEAT_MODULE] = {.name = "module", .how = "PGSCAN_IOC_INFO", .try = pgs_probe_module,
 			     .caps = PGS_CAP(CAP_SYS_ADMIN), .mech = PGS_MECH_MODULE},
 

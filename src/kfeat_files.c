@@ -11,6 +11,7 @@
 #include "caps.h"
 #include "cgroup.h"
 #include "cleanup.h"
+#include "kmem.h"
 #include "kmodif.h"
 #include "procfs.h"
 #include "units.h"
@@ -74,6 +75,39 @@ int pgs_probe_kcore(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct p
 	if (n < 0)
 		return -errno;
 	return n == SELFMAG && !memcmp(magic, ELFMAG, SELFMAG) ? 1 : -ENOEXEC;
+}
+
+/* The reader's own test on memory of ours; then what of it this kernel has, and why not the rest.
+ */
+int pgs_probe_kmem(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs_feat *feat)
+{
+	static const char *const names[PGS_KMEM_PARTS] = {
+		[PGS_KMEM_OBJECT] = "objects",	    [PGS_KMEM_LIST] = "their list",
+		[PGS_KMEM_AREAS] = "swap areas",    [PGS_KMEM_SWAP_CACHE] = "swap cache",
+		[PGS_KMEM_ZERO_MAP] = "zero pages",
+	};
+	_cleanup_(pgs_kmem_freep) struct pgs_kmem *kmem = pgs_kmem_new(ctx);
+	char has[128] = "", lacks[512] = "";
+	int r = kmem ? pgs_kmem_start(kmem) : -ENOMEM;
+
+	(void)probe;
+	if (r) {
+		pgs_feat_detail(feat, "%s", kmem ? pgs_kmem_reason(kmem, PGS_KMEM_OBJECT) : "");
+		return r;
+	}
+	for (int part = 0; part < PGS_KMEM_PARTS; part++) {
+		bool there = pgs_kmem_has(kmem, (enum pgs_kmem_part)part);
+		char *line = there ? has : lacks;
+		size_t room = there ? sizeof(has) : sizeof(lacks), len = strlen(line);
+
+		snprintf(line + len, room - len, "%s%s%s%s", there && len ? ", " : "",
+			 there ? "" : "; no ", names[part], there ? "" : ": ");
+		if (!there)
+			snprintf(line + strlen(line), room - strlen(line), "%s",
+				 pgs_kmem_reason(kmem, (enum pgs_kmem_part)part));
+	}
+	pgs_feat_detail(feat, "%s%s", has, lacks);
+	return 1;
 }
 
 /* ---- the module ------------------------------------------------------------------------------ */

@@ -43,6 +43,9 @@ int pgs_scan_env_init(struct pgs_ctx *ctx, struct pgs_kmod *kmod, struct pgs_sca
 	r = ctx->live ? pgs_soft_dirty_passive(ctx, &env.soft_dirty) : 0;
 	if (r)
 		return r;
+	env.kmem = pgs_kmem_new(ctx);
+	if (!env.kmem)
+		return -ENOMEM;
 	*ret_env = env;
 	return 0;
 }
@@ -51,6 +54,8 @@ void pgs_scan_env_fini(struct pgs_scan_env *env)
 {
 	pgs_kmod_close(env->kmod);
 	env->kmod = NULL;
+	pgs_kmem_free(env->kmem);
+	env->kmem = NULL;
 }
 
 /* ---- open and close -------------------------------------------------------------------------- */
@@ -146,7 +151,7 @@ static int open_shmem(struct pgs_scan *scan)
 	if (scan->shmem)
 		return 0;
 	return pgs_shmem_open(scan->env->ctx, scan->pid, pgs_pagemap_fd(scan->pm), scan->env->kmod,
-			      &scan->shmem);
+			      scan->env->kmem, &scan->shmem);
 }
 
 static int start_part(struct pgs_scan *scan, const struct pgs_range *part)
@@ -231,6 +236,7 @@ static void shmem_piece(struct pgs_scan *scan, const struct pgs_shmem_run *run,
 		.state = PGS_NONE,
 		.bits_lost = run->state != PGS_SHMEM_NONE,
 		.cached = run->state == PGS_SHMEM_CACHED,
+		.racy = run->racy,
 	};
 
 	if (run->state == PGS_SHMEM_SWAPPED)

@@ -15,6 +15,7 @@
 struct pgs_scan_env {
 	struct pgs_ctx *ctx;
 	struct pgs_kmod *kmod; /* NULL: none. Owned by the environment */
+	struct pgs_kmem *kmem; /* started when it is first asked. Owned by the environment */
 	struct pgs_swap_types types;
 	uint64_t zero_pfn;   /* 0: not known */
 	uint64_t huge_pages; /* base pages of the smallest huge mapping; 0: there are none */
@@ -51,6 +52,7 @@ struct pgs_piece {
 	bool bits_lost; /* soft-dirty, uffd-wp and exclusive did not survive where the page is now
 			 */
 	bool cached;	/* shmem: in memory, but not mapped by this process */
+	bool racy;	/* it changed each time it was looked at */
 	enum pgs_tri huge; /* mapped by a huge page table entry */
 	enum pgs_tri
 		zero; /* PGS_TRI_UNKNOWN: compare the frame with env->zero_pfn, if there is one */

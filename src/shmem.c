@@ -9,11 +9,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define MODULE_RUNS 1024u /* records a request */
+#define MODULE_RUNS  1024u /* records a request */
+#define KMEM_ENTRIES 1024u
 
 /* A provider. Each fills the run that starts at @addr; `shmem` below is the common front. */
 struct shmem_ops {
-	enum pgs_source source;
 	bool sees_tables;
 	int (*next)(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_t addr, uint64_t end,
 		    struct pgs_shmem_run *ret_run);
@@ -22,6 +22,7 @@ struct shmem_ops {
 struct pgs_shmem {
 	struct pgs_ctx *ctx;
 	const struct shmem_ops *ops;
+	enum pgs_source source; /* of the last run */
 	pid_t pid;
 	char reason[256];
 	/* module */
@@ -30,11 +31,16 @@ struct pgs_shmem {
 	struct pgscan_run *runs;
 	size_t nr_runs, next_run;
 	uint64_t walk_end; /* the records reach so far */
-	/* map_files */
+	/* kernel memory and map_files: one object at a time */
 	int file_fd;
 	uint64_t vma_start, vma_end; /* the mapping that file_fd belongs to */
 	struct pgs_residency *res;
 	int res_error;
+	struct pgs_kmem *kmem;
+	bool has_object; /* @object is the mapping's: kernel memory shows it */
+	struct pgs_kobject object;
+	struct pgs_kentries *entries;
+	size_t nr_entries, next_entry;
 };
 
 const char *pgs_source_name(enum pgs_source source)
@@ -158,12 +164,11 @@ static int module_next(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint6
 }
 
 static const struct shmem_ops module_ops = {
-	.source = PGS_SRC_MODULE,
 	.sees_tables = true,
 	.next = module_next,
 };
 
-/* ---- map_files ------------------------------------------------------------------------------- */
+/* ---- the object of a mapping ----------------------------------------------------------------- */
 
 static void set_reason(struct pgs_shmem *shmem, int err)
 {
@@ -175,35 +180,133 @@ static void close_file(struct pgs_shmem *shmem)
 {
 	pgs_residency_close(shmem->res);
 	shmem->res = NULL;
+	shmem->has_object = false;
+	shmem->nr_entries = shmem->next_entry = 0;
 	pgs_closep(&shmem->file_fd);
 	shmem->file_fd = -1;
 }
 
-int pgs_map_file_open(struct pgs_ctx *ctx, pid_t pid, const struct pgs_vma *vma)
+int pgs_map_file_open(struct pgs_ctx *ctx, pid_t pid, const struct pgs_vma *vma, int flags)
 {
 	const uint64_t caps = PGS_CAP(CAP_SYS_PTRACE) | PGS_CAP(CAP_SYS_ADMIN) |
 			      PGS_CAP(CAP_CHECKPOINT_RESTORE) | PGS_CAP(CAP_DAC_READ_SEARCH);
 
 	if (!pgs_mech_enabled(ctx, PGS_MECH_MAP_FILES))
 		return pgs_ctx_fail(ctx, -EOPNOTSUPP, "map_files is disabled");
-	return pgs_open(ctx, caps, 0, "proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid,
+	return pgs_open(ctx, caps, flags, "proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid,
 			vma->start, vma->end);
+}
+
+/* By kernel memory, if it shows the object; the descriptor pins it. */
+static bool open_object(struct pgs_shmem *shmem, const struct pgs_vma *vma)
+{
+	if (!shmem->kmem || !pgs_kmem_has(shmem->kmem, PGS_KMEM_OBJECT))
+		return false;
+	if (!shmem->entries)
+		shmem->entries = calloc(KMEM_ENTRIES, sizeof(*shmem->entries));
+	shmem->file_fd =
+		shmem->entries ? pgs_map_file_open(shmem->ctx, shmem->pid, vma, O_PATH) : -1;
+	shmem->has_object = shmem->file_fd >= 0 &&
+			    !pgs_kmem_object(shmem->kmem, shmem->file_fd, &shmem->object);
+	return shmem->has_object;
 }
 
 static void open_file(struct pgs_shmem *shmem, const struct pgs_vma *vma)
 {
-	int r = 0;
+	int r;
 
 	close_file(shmem);
 	shmem->vma_start = vma->start;
 	shmem->vma_end = vma->end;
-	shmem->file_fd = pgs_map_file_open(shmem->ctx, shmem->pid, vma);
-	if (shmem->file_fd < 0)
-		r = shmem->file_fd;
-	else
+	shmem->res_error = 0;
+	if (open_object(shmem, vma))
+		return;
+	close_file(shmem);
+	shmem->file_fd = pgs_map_file_open(shmem->ctx, shmem->pid, vma, 0);
+	r = shmem->file_fd < 0 ? shmem->file_fd : 0;
+	if (!r)
 		r = pgs_residency_open(shmem->ctx, shmem->file_fd, &shmem->res);
 	set_reason(shmem, r);
 }
+
+/* ---- kernel memory --------------------------------------------------------------------------- */
+
+static enum pgs_shmem_state state_of_entry(enum pgs_kentry entry)
+{
+	switch (entry) {
+	case PGS_KENTRY_NONE:
+		return PGS_SHMEM_NONE;
+	case PGS_KENTRY_MEMORY:
+		return PGS_SHMEM_CACHED;
+	case PGS_KENTRY_SWAPPED:
+		return PGS_SHMEM_SWAPPED;
+	case PGS_KENTRY_POISONED:
+		return PGS_SHMEM_POISONED;
+	case PGS_KENTRY_UNKNOWN:
+		break;
+	}
+	return PGS_SHMEM_UNKNOWN;
+}
+
+/* The entries that hold page @index, up to page @end at the most. */
+static int load_entries(struct pgs_shmem *shmem, uint64_t index, uint64_t end)
+{
+	int n = pgs_kmem_entries(shmem->kmem, &shmem->object, index, end, shmem->entries,
+				 KMEM_ENTRIES);
+
+	if (n < 0)
+		return pgs_ctx_fail(shmem->ctx, n, "cannot read kernel memory: %s", strerror(-n));
+	shmem->nr_entries = (size_t)n;
+	shmem->next_entry = 0;
+	return 0;
+}
+
+static const struct pgs_kentries *find_entries(struct pgs_shmem *shmem, uint64_t index)
+{
+	for (; shmem->next_entry < shmem->nr_entries; shmem->next_entry++) {
+		const struct pgs_kentries *run = &shmem->entries[shmem->next_entry];
+
+		if (index < run->index)
+			return NULL;
+		if (index < run->index + run->pages)
+			return run;
+	}
+	return NULL;
+}
+
+static int kmem_next(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_t addr,
+		     uint64_t end, struct pgs_shmem_run *ret_run)
+{
+	unsigned int shift = shmem->ctx->page_shift;
+	uint64_t index = (vma->offset + (addr - vma->start)) >> shift;
+	uint64_t room = (end - addr) >> shift, skip;
+	const struct pgs_kentries *run = find_entries(shmem, index);
+	int r;
+
+	if (!run) {
+		r = load_entries(shmem, index, index + room);
+		if (r)
+			return r;
+		run = &shmem->entries[0];
+	}
+	skip = index - run->index;
+	*ret_run = (struct pgs_shmem_run){
+		.addr = addr,
+		.pages = run->pages - skip < room ? run->pages - skip : room,
+		.state = state_of_entry(run->entry),
+		.located = run->entry == PGS_KENTRY_SWAPPED,
+		.racy = run->racy,
+		.swap_type = run->swap_type,
+		.slot = run->slot + (run->entry == PGS_KENTRY_SWAPPED ? skip : 0),
+	};
+	if (ret_run->state == PGS_SHMEM_UNKNOWN)
+		snprintf(shmem->reason, sizeof(shmem->reason),
+			 "the object changed each time it was looked at");
+	shmem->source = PGS_SRC_KCORE;
+	return 1;
+}
+
+/* ---- map_files ------------------------------------------------------------------------------- */
 
 static int map_files_next(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_t addr,
 			  uint64_t end, struct pgs_shmem_run *ret_run)
@@ -211,16 +314,14 @@ static int map_files_next(struct pgs_shmem *shmem, const struct pgs_vma *vma, ui
 	bool data, resident;
 	int64_t n = 0;
 
-	if (shmem->vma_start != vma->start || shmem->vma_end != vma->end)
-		open_file(shmem, vma);
 	if (!shmem->res_error) {
 		n = pgs_residency_next(shmem->res, vma->offset + (addr - vma->start),
 				       vma->offset + (end - vma->start), &data, &resident);
 		if (n < 0)
 			set_reason(shmem, (int)n);
 	}
-	ret_run->addr = addr;
-	ret_run->located = ret_run->vma_soft_dirty = false;
+	*ret_run = (struct pgs_shmem_run){.addr = addr};
+	shmem->source = PGS_SRC_MAP_FILES;
 	if (shmem->res_error) {
 		ret_run->pages = (end - addr) >> shmem->ctx->page_shift;
 		ret_run->state = PGS_SHMEM_UNKNOWN;
@@ -231,16 +332,24 @@ static int map_files_next(struct pgs_shmem *shmem, const struct pgs_vma *vma, ui
 	return 1;
 }
 
-static const struct shmem_ops map_files_ops = {
-	.source = PGS_SRC_MAP_FILES,
+static int object_next(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_t addr,
+		       uint64_t end, struct pgs_shmem_run *ret_run)
+{
+	if (shmem->vma_start != vma->start || shmem->vma_end != vma->end)
+		open_file(shmem, vma);
+	return shmem->has_object ? kmem_next(shmem, vma, addr, end, ret_run)
+				 : map_files_next(shmem, vma, addr, end, ret_run);
+}
+
+static const struct shmem_ops object_ops = {
 	.sees_tables = false,
-	.next = map_files_next,
+	.next = object_next,
 };
 
 /* ---- the front ------------------------------------------------------------------------------- */
 
 int pgs_shmem_open(struct pgs_ctx *ctx, pid_t pid, int pagemap_fd, struct pgs_kmod *kmod,
-		   struct pgs_shmem **ret_shmem)
+		   struct pgs_kmem *kmem, struct pgs_shmem **ret_shmem)
 {
 	_cleanup_(pgs_shmem_closep) struct pgs_shmem *shmem = calloc(1, sizeof(*shmem));
 
@@ -250,9 +359,12 @@ int pgs_shmem_open(struct pgs_ctx *ctx, pid_t pid, int pagemap_fd, struct pgs_km
 	shmem->pid = pid;
 	shmem->pagemap_fd = pagemap_fd;
 	shmem->file_fd = -1;
-	shmem->ops = &map_files_ops;
+	shmem->kmem = kmem;
+	shmem->ops = &object_ops;
+	shmem->source = PGS_SRC_MAP_FILES;
 	if (kmod && pgs_kmod_has(kmod, PGSCAN_FEAT_SHMEM)) {
 		shmem->ops = &module_ops;
+		shmem->source = PGS_SRC_MODULE;
 		shmem->kmod = kmod;
 		shmem->runs = calloc(MODULE_RUNS, sizeof(*shmem->runs));
 		if (!shmem->runs)
@@ -269,6 +381,7 @@ void pgs_shmem_close(struct pgs_shmem *shmem)
 		return;
 	close_file(shmem);
 	free(shmem->runs);
+	free(shmem->entries);
 	free(shmem);
 }
 
@@ -279,7 +392,7 @@ void pgs_shmem_closep(struct pgs_shmem **shmem)
 
 enum pgs_source pgs_shmem_source(const struct pgs_shmem *shmem)
 {
-	return shmem->ops->source;
+	return shmem->source;
 }
 
 bool pgs_shmem_sees_tables(const struct pgs_shmem *shmem)

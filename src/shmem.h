@@ -9,6 +9,7 @@
 #pragma once
 
 #include "ctx.h"
+#include "kmem.h"
 #include "kmodif.h"
 #include "maps.h"
 
@@ -31,6 +32,7 @@ struct pgs_shmem_run {
 	enum pgs_shmem_state state;
 	bool located;	     /* SWAPPED: page i lies at slot + i of swap_type */
 	bool vma_soft_dirty; /* the whole mapping counts as soft-dirty */
+	bool racy;	     /* the object changed each time it was looked at: entries of old */
 	unsigned int swap_type;
 	uint64_t slot;
 };
@@ -38,15 +40,19 @@ struct pgs_shmem_run {
 struct pgs_shmem;
 
 /*
- * pgs_shmem_open - the best provider for process @pid: the module (@kmod, may be NULL; stays the
- * caller's) or map_files. @pagemap_fd: an open /proc/PID/pagemap, the caller's; it must outlive
- * the provider. Returns 0 or -errno.
+ * pgs_shmem_open - the best provider for process @pid: the module, kernel memory, else map_files.
+ * @kmod and @kmem may be NULL and stay the caller's; @kmem is started by the first look-up.
+ * @pagemap_fd: an open /proc/PID/pagemap, the caller's; it must outlive the provider. Returns 0 or
+ * -errno.
  */
 int pgs_shmem_open(struct pgs_ctx *ctx, pid_t pid, int pagemap_fd, struct pgs_kmod *kmod,
-		   struct pgs_shmem **ret_shmem) __attribute__((nonnull(1, 5), warn_unused_result));
+		   struct pgs_kmem *kmem, struct pgs_shmem **ret_shmem)
+	__attribute__((nonnull(1, 6), warn_unused_result));
 void pgs_shmem_close(struct pgs_shmem *shmem);
 void pgs_shmem_closep(struct pgs_shmem **shmem);
 
+/* pgs_shmem_source - who told the last run; an object that kernel memory does not show is left to
+ * map_files. */
 enum pgs_source pgs_shmem_source(const struct pgs_shmem *shmem) __attribute__((nonnull));
 
 /*
@@ -70,10 +76,10 @@ const char *pgs_shmem_reason(const struct pgs_shmem *shmem) __attribute__((nonnu
 /*
  * pgs_map_file_open - the file behind @vma of process @pid, through its map_files link: memfd, SysV
  * and shared anonymous memory have no other name. Following it takes CAP_CHECKPOINT_RESTORE (5.9;
- * before it CAP_SYS_ADMIN) and ptrace access, the open the file's own permission.
- * Returns a descriptor or -errno.
+ * before it CAP_SYS_ADMIN) and ptrace access, the open the file's own permission, unless @flags
+ * say O_PATH. Returns a descriptor or -errno.
  */
-int pgs_map_file_open(struct pgs_ctx *ctx, pid_t pid, const struct pgs_vma *vma)
+int pgs_map_file_open(struct pgs_ctx *ctx, pid_t pid, const struct pgs_vma *vma, int flags)
 	__attribute__((nonnull, warn_unused_result));
 
 /* ---- the pages of one file, without a process ------------------------------------------------ */

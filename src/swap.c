@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* seq_file_path() writes blanks, newlines, tabs and backslashes of the name as \ooo. */
 static void unescape_octal(char *s)
@@ -71,6 +72,7 @@ static int parse_area(struct pgs_ctx *ctx, char *line, struct pgs_swap_area *ret
 		.size_pages = size_kb * 1024 >> ctx->page_shift,
 		.used_pages = used_kb * 1024 >> ctx->page_shift,
 		.prio = prio,
+		.type = -1,
 	};
 	if (!ret_area->name)
 		return -ENOMEM;
@@ -146,8 +148,7 @@ uint64_t pgs_swap_areas_size(const struct pgs_swap_areas *areas)
 	return pages;
 }
 
-/* ---- which area a type is ---------------------------------------------------------------------
- */
+/* ---- which area a type is -------------------------------------------------------------------- */
 
 void pgs_swap_evidence_add(struct pgs_swap_evidence *evidence, unsigned int type, uint64_t first,
 			   uint64_t count)
@@ -228,6 +229,55 @@ static void place_downwards(uint32_t seen, size_t nr, const uint32_t *fit, uint3
 	}
 }
 
+/* ---- by kernel memory ------------------------------------------------------------------------ */
+
+/*
+ * Lines and areas in use are both in the order of the types, so with as many of them, line N is
+ * area N. Priority and size must be equal, and so must the device where a device has a name here.
+ * (A file's is not compared: btrfs shows another one than its superblock has.)
+ */
+static bool is_same_area(const struct pgs_swap_area *area, const struct pgs_kmem_area *found)
+{
+	struct stat st;
+
+	if (area->prio != found->prio || area->size_pages != found->pages ||
+	    area->is_file == found->is_block)
+		return false;
+	return area->is_file || stat(area->name, &st) || !S_ISBLK(st.st_mode) ||
+	       st.st_rdev == found->dev;
+}
+
+void pgs_swap_areas_ask(struct pgs_swap_areas *areas, struct pgs_kmem *kmem)
+{
+	struct pgs_kmem_area found[PGS_KMEM_AREAS_MAX];
+	int nr;
+
+	if (areas->asked || areas->nr < 2)
+		return;
+	areas->asked = true;
+	nr = pgs_kmem_areas(kmem, found);
+	if (nr < 0 || (size_t)nr != areas->nr)
+		return;
+	for (size_t i = 0; i < areas->nr; i++)
+		if (!is_same_area(&areas->areas[i], &found[i]))
+			return;
+	for (size_t i = 0; i < areas->nr; i++)
+		areas->areas[i].type = (int)found[i].type;
+}
+
+/* What kernel memory said needs no evidence. */
+static bool match_known(const struct pgs_swap_areas *areas, struct pgs_swap_match *match)
+{
+	for (size_t i = 0; i < areas->nr; i++) {
+		if (areas->areas[i].type < 0)
+			return false;
+		match->lines[areas->areas[i].type] = UINT32_C(1) << i;
+	}
+	return areas->nr;
+}
+
+/* ---- by all that is known -------------------------------------------------------------------- */
+
 void pgs_swap_match(const struct pgs_swap_areas *areas, const struct pgs_swap_evidence *evidence,
 		    struct pgs_swap_match *ret_match)
 {
@@ -235,6 +285,8 @@ void pgs_swap_match(const struct pgs_swap_areas *areas, const struct pgs_swap_ev
 	struct pgs_swap_match match = {0};
 	bool possible = areas->nr <= PGS_PM_SWAP_TYPES;
 
+	if (match_known(areas, ret_match))
+		return;
 	for (unsigned int t = 0; possible && t < PGS_PM_SWAP_TYPES; t++)
 		if (evidence->seen & UINT32_C(1) << t)
 			fit[t] = fitting_lines(areas, evidence, t);

@@ -2,6 +2,7 @@
 /* swap: the swap areas of /proc/swaps, and which of them a swap type is. */
 #pragma once
 
+#include "kmem.h"
 #include "page.h"
 
 struct pgs_swap_area {
@@ -12,11 +13,13 @@ struct pgs_swap_area {
 	uint64_t used_pages;
 	uint64_t last_slot; /* no slot lies beyond */
 	int prio;
+	int type; /* its swap type, as kernel memory tells; -1: not known */
 };
 
 struct pgs_swap_areas {
 	struct pgs_swap_area *areas; /* in the order of /proc/swaps, which is that of the types */
 	size_t nr;
+	bool asked; /* pgs_swap_areas_ask() was called */
 };
 
 /* pgs_swap_areas_read - fill @ret. A kernel without CONFIG_SWAP has no areas. 0 or -errno. */
@@ -42,6 +45,13 @@ uint64_t pgs_swap_areas_size(const struct pgs_swap_areas *areas) __attribute__((
  * alone may be left to match types and lines, and then it is certain.
  */
 
+/*
+ * pgs_swap_areas_ask - ask kernel memory, which knows: if it can be read and shows the very areas
+ * that @areas have, all their types are known. Of one area nothing is asked, nor twice.
+ */
+void pgs_swap_areas_ask(struct pgs_swap_areas *areas, struct pgs_kmem *kmem)
+	__attribute__((nonnull));
+
 struct pgs_swap_evidence {
 	uint32_t seen;			  /* bit n: a slot of type n was seen */
 	uint64_t last[PGS_PM_SWAP_TYPES]; /* the highest one */
@@ -59,7 +69,8 @@ struct pgs_swap_match {
 };
 
 /*
- * pgs_swap_match - which lines each type seen may be, all @evidence considered. Evidence that
+ * pgs_swap_match - which lines each type seen may be, all @evidence considered, or of any type
+ * what kernel memory said. Evidence that
  * contradicts the list (it changed meanwhile) leaves no line for any of them.
  */
 void pgs_swap_match(const struct pgs_swap_areas *areas, const struct pgs_swap_evidence *evidence,
@@ -72,7 +83,7 @@ const struct pgs_swap_area *pgs_swap_match_area(const struct pgs_swap_areas *are
 
 /*
  * pgs_swap_area_of_type - the same from a single slot of @type: certain for an area that is alone,
- * and for type 0, which is always the first line.
+ * for type 0, which is always the first line, and if kernel memory was asked.
  */
 const struct pgs_swap_area *pgs_swap_area_of_type(const struct pgs_swap_areas *areas,
 						  unsigned int type) __attribute__((nonnull));

@@ -51,7 +51,7 @@ static enum pgs_swapobj_kind kind_of_name(bool is_kernel, const char *name)
 	return strcmp(name, "[shmem]") ? PGS_OBJ_DRIVER : PGS_OBJ_SHARED_ANON;
 }
 
-/* ---- the set of objects --------------------------------------------------------------------- */
+/* ---- the set of objects ---------------------------------------------------------------------- */
 
 /*
  * In the kernel's own superblock a SysV segment's inode number is its id, and all else is numbered
@@ -162,7 +162,7 @@ size_t pgs_swapobj_find(const struct pgs_swapobj *obj, uint64_t index)
 	return from;
 }
 
-/* ---- by the module -------------------------------------------------------------------------- */
+/* ---- by the module --------------------------------------------------------------------------- */
 
 /* The whole name: that of the kernel's own mount as in maps, the others below their mount point. */
 static char *full_name(const struct pgs_swapobjs *objs, const struct pgscan_object *rec)
@@ -288,7 +288,7 @@ static int list_by_module(struct pgs_swapobjs *objs)
 	return r;
 }
 
-/* ---- without the module --------------------------------------------------------------------- */
+/* ---- without the module ---------------------------------------------------------------------- */
 
 /* What of the file behind @fd is in swap: it has data that is not in memory. */
 static int look_into(struct pgs_swapobjs *objs, struct pgs_swapobj *obj, int fd)
@@ -408,7 +408,7 @@ int pgs_swapobjs_of_vma(struct pgs_swapobjs *objs, pid_t pid, const struct pgs_v
 		obj = add_obj(objs, dev, vma->inode, vma->name);
 		if (!obj)
 			return -ENOMEM;
-		r = look_into_fd(objs, obj, pgs_map_file_open(objs->ctx, pid, vma));
+		r = look_into_fd(objs, obj, pgs_map_file_open(objs->ctx, pid, vma, 0));
 		if (r)
 			return r;
 	}

@@ -53,13 +53,13 @@ hexdump_of_pagemap() {
 	slots anon | holds "$swap_device" "$swapped"
 }
 
-@test "pgscan dump shows the same bytes without the module" {
+@test "pgscan dump shows the same bytes without the module and kernel memory" {
 	swap_zram 64M
 	start_in_512k shm kind=anon
 	is_half_gone
-	run_pgscan dump --kmod=off --format=hex -r "$(region shm)" "$TARGET"
+	run_pgscan dump --kmod=off --kcore=off --format=hex -r "$(region shm)" "$TARGET"
 	diff <(hexdump_of_pagemap shm) "$out"
-	run_pgscan dump --kmod=off --by=vma --json -r "$(region shm)" "$TARGET"
+	run_pgscan dump --kmod=off --kcore=off --by=vma --json -r "$(region shm)" "$TARGET"
 	jq_is '[.rows[] | .present, .swapped, .none]' "[$present,$none,0]"
 }
 

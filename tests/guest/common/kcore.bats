@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Kernel memory as a source: the same slots as the module's, and the name of each swap area.
+
+# Variables of the libraries, which shellcheck does not see come
+# shellcheck disable=SC2030,SC2031,SC2154
+
+load ../lib
+
+kcore_dump() {
+	run_pgscan dump --kmod=off --kcore=require "$@"
+}
+
+# Start a target of the given kind that has most of its pages in swap
+swap_out() {
+	[[ -d $(cg_path kcore) ]] || cg_new kcore
+	target_start --cgroup kcore "$@"
+	cg_reclaim kcore $((64 << 20))
+}
+
+swap_out_shm() {
+	swap_out shm "$@"
+	states shm
+	((none > 128))
+}
+
+# pages_of REGION: a line a page: where it starts, its state, source, and where in which swap area
+pages_of() {
+	kcore_dump --by=page --format=tsv -o start,state,source,swap_offset,swap_device \
+		-r "$(region "$1")" "$TARGET"
+}
+
+# What the device at $1 is said to hold, as slotcheck wants it
+said_of() {
+	awk -F '\t' -v d="$1" '$2 == "swapped" && $5 == d { print $1, $4 }' "$out"
+}
+
+# Swapped pages without a name
+nameless() {
+	awk -F '\t' '$2 == "swapped" && $5 !~ "^/" { n++ } END { print n + 0 }' "$out"
+}
+
+@test "every word of shared memory is the module's" {
+	requires module
+	local kind
+	swap_disk 0
+	for kind in anon memfd sysv tmpfs; do
+		swap_out_shm "kind=$kind" pages=400 write=all
+		kcore_dump --format=raw -r "$(region shm)" "$TARGET"
+		cp "$out" "$BATS_TEST_TMPDIR/ours"
+		run_pgscan dump --kmod=require --kcore=off --format=raw -r "$(region shm)" "$TARGET"
+		cmp "$out" "$BATS_TEST_TMPDIR/ours"
+		target_stop
+	done
+}
+
+@test "the device holds the pages where kernel memory says" {
+	local kind
+	swap_disk 0
+	for kind in anon memfd sysv tmpfs; do
+		swap_out_shm "kind=$kind" pages=256 write=all
+		pages_of shm
+		[[ $(awk -F '\t' '$2 == "swapped" { print $3 }' "$out" | sort -u) == kcore ]]
+		said_of "$swap_device" | holds "$swap_device" "$none"
+		target_stop
+	done
+}
+
+@test "huge pages of tmpfs: an entry for 512 pages has 512 slots" {
+	swap_disk 0
+	mkdir -p /mnt/kcore
+	mount -t tmpfs -o huge=always none /mnt/kcore
+	defer umount /mnt/kcore
+	swap_out_shm kind=tmpfs dir=/mnt/kcore pages=1024 write=all
+	pages_of shm
+	said_of "$swap_device" | holds "$swap_device" "$none"
+	target_stop
+}
+
+@test "a hole, a page in memory and a page in swap of one object" {
+	swap_disk 0
+	swap_out_shm kind=memfd pages=65536 write=0-255,65000
+	kcore_dump --by=vma --json -r "$(region shm)" "$TARGET"
+	jq_is '.rows[0] | .present + .swapped + .none == .pages' true
+	jq_is '[.rows[].swapped] | add' "$(awk '/^Swap:/ { n += $2 } END { print n / 4 }' <(
+		awk -v a="${ADDR[shm]#0x}" 'index($1, a "-") { on = 1; print; next }
+			/^[0-9a-f]+-/ { on = 0 } on' "/proc/$TARGET/smaps"))"
+}
+
+# ---- swap areas ----
+
+# areas_on NAME...: the small areas, in this order, so that pages overflow from one to the next
+areas_on() {
+	local name prio=10
+	for name; do
+		swapon -p "$prio" "${area[$name]}"
+		prio=$((prio - 1))
+	done
+}
+
+areas_make() {
+	local id name
+	declare -gA area=([disk]=/dev/vdb [file]=/root/kcore.swap)
+	[[ -e /sys/class/zram-control ]] || modprobe zram num_devices=0
+	id=$(</sys/class/zram-control/hot_add)
+	defer write_file /sys/class/zram-control/hot_remove "$id"
+	echo 1M >"/sys/block/zram$id/disksize"
+	area[zram]=/dev/zram$id
+	# Written out: a page cache that is still dirty would be written over the swap later
+	dd if=/dev/zero of="${area[file]}" bs=1M count=1 conv=fsync status=none
+	chmod 600 "${area[file]}"
+	defer rm -f "${area[file]}"
+	mkswap "${area[disk]}" 1024 >/dev/null 2>&1
+	mkswap "${area[zram]}" >/dev/null 2>&1
+	mkswap "${area[file]}" >/dev/null 2>&1
+	sync
+	for name in "${!area[@]}"; do
+		defer swap_off "${area[$name]}"
+	done
+}
+
+# Every swapped page has a name, and that area holds it
+areas_are_right() {
+	local name count seen=0
+	pages_of anon
+	for name in "${!area[@]}"; do
+		count=$(said_of "${area[$name]}" | wc -l)
+		((count == 0)) || seen=$((seen + 1))
+		said_of "${area[$name]}" | holds "${area[$name]}" "$count"
+	done
+	[[ $(nameless) -eq 0 ]]
+	((seen == 3)) || fail "only $seen of the areas are in use"
+}
+
+@test "three areas, in every order of swapoff and swapon: every name is right" {
+	local order
+	areas_make
+	cg_new kcore
+	for order in "disk zram file" "disk file zram" "zram disk file" "zram file disk" \
+		"file disk zram" "file zram disk"; do
+		# shellcheck disable=SC2086 # words
+		areas_on $order
+		swap_out anon pages=700 write=all
+		areas_are_right
+		# The first one goes, which leaves a gap in the types, and comes back at the same type
+		swapoff "${area[${order%% *}]}"
+		pages_of anon
+		[[ $(nameless) -eq 0 ]]
+		swapon -p 10 "${area[${order%% *}]}"
+		cg_reclaim kcore $((64 << 20))
+		areas_are_right
+		target_stop
+		swapoff -a
+	done
+}
+
+# ---- change, and rights ----
+
+# Files come and go, superblocks too, and another object is swapped out and in all the time
+churn() {
+	local i=0
+	mkdir -p /mnt/churn
+	while :; do
+		mount -t tmpfs none /mnt/churn
+		for ((i = 0; i < 20; i++)); do
+			head -c 65536 /dev/zero >"/mnt/churn/$i"
+		done
+		truncate -s 8192 /mnt/churn/1*
+		rm -f /mnt/churn/*
+		umount /mnt/churn
+		cg_reclaim churn $((64 << 20))
+	done
+}
+
+@test "beside churn, a quiet object is never wrong" {
+	local pid end rounds=0
+	swap_disk 0
+	cg_new churn
+	swap_out_shm kind=memfd pages=400 write=all
+	kcore_dump --format=raw -r "$(region shm)" "$TARGET"
+	cp "$out" "$BATS_TEST_TMPDIR/quiet"
+	churn 3>&- &
+	pid=$!
+	defer kill "$pid"
+	end=$((SECONDS + 20))
+	while ((SECONDS < end)); do
+		kcore_dump --format=raw -r "$(region shm)" "$TARGET"
+		cmp "$out" "$BATS_TEST_TMPDIR/quiet"
+		rounds=$((rounds + 1))
+	done
+	kill "$pid"
+	wait "$pid" || true
+	mountpoint -q /mnt/churn && umount /mnt/churn
+	((rounds >= 10)) || fail "only $rounds rounds"
+}
+
+@test "kptr_restrict=2 hides nothing from it" {
+	areas_make
+	areas_on file disk
+	set_file /proc/sys/kernel/kptr_restrict 2
+	swap_out_shm kind=memfd pages=256 write=all
+	pages_of shm
+	said_of "${area[file]}" | holds "${area[file]}" "$none"
+}
+
+@test "CAP_SYS_RAWIO is what it takes, and is named when it is missing" {
+	swap_disk 0
+	swap_out_shm kind=memfd pages=256 write=all
+	status=0
+	stderr=$(setpriv --bounding-set=-sys_rawio --inh-caps=-sys_rawio "$PGSCAN" dump --kmod=off \
+		--kcore=require -r "$(region shm)" "$TARGET" 2>&1 >/dev/null) || status=$?
+	[[ $status -eq 5 && $stderr == *"needs CAP_SYS_RAWIO"* ]]
+	setpriv --bounding-set=-all,+sys_rawio --inh-caps=-all "$PGSCAN" check --json kmem >"$out"
+	jq_is '.rows[0].state' '"yes"'
+}
+
+@test "masked, or off, it leaves shared memory to map_files" {
+	swap_disk 0
+	swap_out_shm kind=memfd pages=256 write=all
+	run_pgscan dump --kmod=off --kcore=off --by=page --json -r "$(region shm)" "$TARGET"
+	jq_is '[.rows[] | select(.state == "swapped") | .source, .swap_offset] | unique' \
+		'[null,"map_files"]'
+	PGSCAN_DISABLE=kcore run_pgscan 4 dump --kmod=off --kcore=require "$TARGET"
+	[[ $stderr == *"switched off"* ]]
+}
