@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* pgscan reclaim-report: what reclaim is doing, once, in intervals, or around a command. */
+#include "output_file.h"
 #include "reclaim.h"
 #include "targets.h"
 
@@ -7,14 +8,17 @@
 #include "../src/procfs.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#define NS 1000000000u
-
-enum { OPT_SECTION = 0x4000, OPT_RECURSIVE };
+enum {
+	OPT_SECTION = 0x4000,
+	OPT_RECURSIVE,
+	OPT_LIMIT,
+	OPT_SWAP_LIMIT,
+	OPT_SWAPPINESS,
+	OPT_OUTPUT_FILE,
+};
 
 static const struct argp_option options[] = {
 	{"interval", 'i', "SEC", 0, "Seconds of a sample (1)", 0},
@@ -25,11 +29,17 @@ static const struct argp_option options[] = {
 	{"sort", 's', "usage|swap|scanned|stalled", 0, "Order the cgroups, from the largest down",
 	 0},
 	{"top", 'n', "N", 0, "Only the first N cgroups", 0},
+	{"output-file", OPT_OUTPUT_FILE, "FILE", 0,
+	 "Write there, whole or not at all, and not to standard output", 0},
+	{NULL, 0, NULL, 0, "Around a command:", 1},
+	{"limit", OPT_LIMIT, "SIZE", 0, "Memory it may have", 1},
+	{"swap-limit", OPT_SWAP_LIMIT, "SIZE", 0, "Swap it may have beside it", 1},
+	{"swappiness", OPT_SWAPPINESS, "N", 0, "Swappiness of its cgroup, 0 to 200", 1},
 	{0},
 };
 
 static const struct argp_child children[] = {
-	{&opt_source_argp, 0, "Sources:", 1},
+	{&opt_source_argp, 0, "Sources:", 2},
 	{&opt_output_argp, 0, NULL, 0},
 	{0},
 };
@@ -91,16 +101,59 @@ static error_t add_cgroup(struct reclaim_opts *o, const char *word)
 	return 0;
 }
 
+static struct pgs_count parse_size(const char *word, struct argp_state *state)
+{
+	struct pgs_count size = {.set = true};
+
+	if (pgs_parse_size(word, &size.n))
+		argp_error(state, "'%s' is not a size", word);
+	return size;
+}
+
+static struct pgs_count parse_swappiness(const char *word, struct argp_state *state)
+{
+	struct pgs_count value = {.set = true};
+
+	if (pgs_parse_u64(word, &value.n) || value.n > 200)
+		argp_error(state, "'%s' is not a swappiness from 0 to 200", word);
+	return value;
+}
+
+/* What stands behind "--" is a command of the user's, options and all. */
+static error_t take_argument(struct reclaim_opts *o, const char *arg, struct argp_state *state)
+{
+	if (!state->quoted || state->next - 1 < state->quoted)
+		argp_error(state, "'%s': a command stands behind '--'", arg);
+	o->command = &state->argv[state->next - 1];
+	state->next = state->argc;
+	return 0;
+}
+
+static void check_command(const struct reclaim_opts *o, struct argp_state *state)
+{
+	bool limits = o->limit.set || o->swap_limit.set || o->swappiness.set;
+
+	if (limits && !o->command)
+		argp_error(state, "--limit, --swap-limit and --swappiness are for a command: "
+				  "-- COMMAND");
+	if (o->command && o->count)
+		argp_error(state, "--count does not go with a command, which ends by itself");
+	if (o->command && o->source.root)
+		argp_error(state, "--root does not go with a command");
+}
+
 /* What was not said: everything, but no cgroup unless one is named; and then all of them. */
 static void complete_opts(struct reclaim_opts *o, struct argp_state *state)
 {
-	bool wants_cgroups = o->nr_cgroups || o->recursive || o->key || o->top;
+	bool wants_cgroups = o->nr_cgroups || o->recursive || o->key || o->top || o->command;
 
 	if (!o->sections) {
 		o->sections = (1u << NR_SECTIONS) - 1;
 		if (!wants_cgroups)
 			o->sections &= ~SECTION_BIT(SECTION_CGROUP);
 	}
+	if (o->command)
+		o->sections |= SECTION_BIT(SECTION_CGROUP);
 	if (wants_cgroups && !(o->sections & SECTION_BIT(SECTION_CGROUP)))
 		argp_error(state,
 			   "--cgroup, --recursive, --sort and --top need the section cgroup");
@@ -140,7 +193,22 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case 'n':
 		o->top = parse_number("cgroups", arg, state);
 		return 0;
+	case OPT_OUTPUT_FILE:
+		o->output_file = arg;
+		return 0;
+	case OPT_LIMIT:
+		o->limit = parse_size(arg, state);
+		return 0;
+	case OPT_SWAP_LIMIT:
+		o->swap_limit = parse_size(arg, state);
+		return 0;
+	case OPT_SWAPPINESS:
+		o->swappiness = parse_swappiness(arg, state);
+		return 0;
+	case ARGP_KEY_ARG:
+		return take_argument(o, arg, state);
 	case ARGP_KEY_END:
+		check_command(o, state);
 		complete_opts(o, state);
 		return 0;
 	}
@@ -150,6 +218,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse_opt,
+	.args_doc = "[-- COMMAND [ARG...]]",
 	.doc = "What reclaim is doing: pages scanned, reclaimed and swapped, and who waits for it.",
 	.children = children,
 };
@@ -190,7 +259,7 @@ static int source_init(struct source *src, const struct reclaim_opts *opts)
 	src->recursive = opts->recursive;
 	src->key = opts->key;
 	src->top = opts->top;
-	if (opts->sections & SECTION_BIT(SECTION_CGROUP))
+	if (opts->nr_cgroups || (opts->sections & SECTION_BIT(SECTION_CGROUP) && !opts->command))
 		r = resolve_cgroups(src, opts);
 	if (!r)
 		return PGS_EXIT_OK;
@@ -198,142 +267,22 @@ static int source_init(struct source *src, const struct reclaim_opts *opts)
 	return msg_exit_status(r);
 }
 
-/* ---- sampling -------------------------------------------------------------------------------- */
-
-struct run {
-	const struct reclaim_opts *opts;
-	struct source src;
-	struct out *out;
-	struct reading first, last;
-	struct report report;
-	struct block block;
-	bool as_block; /* for people, and no columns were asked for */
-	uint64_t samples;
-};
-
-/* Until @deadline_ns of CLOCK_MONOTONIC; a signal that asks us to end ends it. They are blocked but
- * in ppoll(), so that none comes between the look at the flag and the wait. */
-static void wait_until(uint64_t deadline_ns)
+static int run_open_out(struct run *run, FILE *f, const struct out_head *head)
 {
-	sigset_t ends, old;
+	const struct out_opts *out = &run->opts->output.out;
 
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGINT);
-	sigaddset(&ends, SIGTERM);
-	sigaddset(&ends, SIGHUP);
-	sigprocmask(SIG_BLOCK, &ends, &old);
-	while (!cmd_interrupted) {
-		struct timespec now, left;
-		uint64_t now_ns;
-
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		now_ns = (uint64_t)now.tv_sec * NS + (uint64_t)now.tv_nsec;
-		if (now_ns >= deadline_ns)
-			break;
-		left.tv_sec = (time_t)((deadline_ns - now_ns) / NS);
-		left.tv_nsec = (long)((deadline_ns - now_ns) % NS);
-		ppoll(NULL, 0, &left, &old);
+	if (out_open(&run->out, f, head, out)) {
+		msg_error("out of memory");
+		return PGS_EXIT_FAILED;
 	}
-	sigprocmask(SIG_SETMASK, &old, NULL);
+	run->as_block = out->fmt == PGS_FMT_TABLE && !out->columns;
+	run->block.sparks = isatty(fileno(f));
+	return run->as_block || !out_table(run->out, reclaim_cols) ? PGS_EXIT_OK : PGS_EXIT_USAGE;
 }
 
-/* What is null because something is in the way, and not because the kernel has no such thing. */
-static void note_failures(struct run *run, const struct reading *now)
-{
-	if (now->vm_err)
-		out_error(run->out, 0, "/proc/vmstat", now->vm_err);
-	if (now->swap_err)
-		out_error(run->out, 0, "/proc/swaps", now->swap_err);
-	for (size_t i = 0; i < now->nr_cgroups; i++)
-		if (now->cgroups[i].err)
-			out_error(run->out, 0, now->cgroups[i].path, now->cgroups[i].err);
-}
-
-/* Takes over @now, as the last reading. */
-static int emit_sample(struct run *run, struct reading *now)
-{
-	struct report *rep = &run->report;
-	int err;
-
-	rep->sample = ++run->samples;
-	rep->elapsed_s = (double)(now->at_ns - run->first.at_ns) / 1e9;
-	report_make(rep, &run->src, &run->last, now);
-	note_failures(run, now);
-	if (rep->no_memory)
-		err = -ENOMEM;
-	else if (run->as_block)
-		err = reclaim_block(run->out, &run->block, rep);
-	else
-		err = reclaim_rows(run->out, rep);
-	err = err ?: out_flush(run->out);
-	if (run->last.at_ns != run->first.at_ns)
-		reading_fini(&run->last);
-	run->last = *now;
-	return err;
-}
-
-/* A tree that is not this machine's may stand still: it is read once, unless an interval was asked
- * for. */
-static bool reads_once(const struct run *run)
-{
-	return !run->src.ctx->live && !run->opts->interval_ns;
-}
-
-static int take_samples(struct run *run)
-{
-	const uint64_t interval = run->opts->interval_ns ?: NS;
-	struct reading now;
-	int err = reading_take(&run->src, &run->first);
-
-	if (err)
-		return err;
-	if (reads_once(run)) {
-		now = run->first;
-		return emit_sample(run, &now);
-	}
-	run->last = run->first;
-	for (uint64_t n = 1; !err && (!run->opts->count || n <= run->opts->count); n++) {
-		wait_until(run->first.at_ns + n * interval);
-		if (cmd_interrupted)
-			break;
-		err = reading_take(&run->src, &now);
-		err = err ?: emit_sample(run, &now);
-	}
-	return err;
-}
-
-static int summarise(struct run *run)
-{
-	struct report whole = {.sample = run->samples};
-	const struct reading none = {0};
-	bool one = run->last.at_ns == run->first.at_ns;
-	int err;
-
-	report_make(&whole, &run->src, one ? &none : &run->first, &run->last);
-	err = whole.no_memory ? -ENOMEM : reclaim_summary(run->out, &whole);
-	report_fini(&whole);
-	return err;
-}
-
-static int run_samples(struct run *run)
-{
-	int err = take_samples(run);
-
-	err = err ?: summarise(run);
-	if (run->last.at_ns != run->first.at_ns)
-		reading_fini(&run->last);
-	reading_fini(&run->first);
-	report_fini(&run->report);
-	if (err != -ENOMEM)
-		return out_finish(&run->out, PGS_EXIT_OK); /* says what could not be written */
-	msg_error("out of memory");
-	return out_finish(&run->out, PGS_EXIT_FAILED);
-}
-
-static int print_report(struct run *run)
+static int print_report(struct run *run, FILE *f)
 {
 	_cleanup_free_ char *kernel = NULL;
-	const struct out_opts *out = &run->opts->output.out;
 	struct pgs_ctx *ctx = run->src.ctx;
 	struct out_head head = {.command = "reclaim-report", .page_size = ctx->page_size};
 	int r;
@@ -341,14 +290,35 @@ static int print_report(struct run *run)
 	if (!ctx->live && pgs_read_file(ctx, 0, &kernel, "proc/sys/kernel/osrelease") > 0)
 		kernel[strcspn(kernel, "\n")] = '\0';
 	head.kernel = kernel ?: ctx->live ? NULL : "unknown"; /* never the running one's */
-	if (out_open(&run->out, stdout, &head, out)) {
-		msg_error("out of memory");
+	r = run_open_out(run, f, &head);
+	if (!r)
+		r = run->opts->command ? reclaim_command(run) : run_samples(run);
+	run_fini(run);
+	r = out_finish(&run->out, r);
+	return run->has_status ? run->status : r;
+}
+
+static int run_report(struct run *run)
+{
+	struct output_file file;
+	int r;
+
+	if (!run->opts->output_file)
+		return print_report(run, stdout);
+	r = output_file_open(run->opts->output_file, &file);
+	if (r) {
+		msg_error("cannot write '%s': %s", run->opts->output_file, strerror(-r));
 		return PGS_EXIT_FAILED;
 	}
-	run->as_block = out->fmt == PGS_FMT_TABLE && !out->columns;
-	run->block.sparks = isatty(STDOUT_FILENO);
-	r = run->as_block ? 0 : out_table(run->out, reclaim_cols);
-	return r ? out_finish(&run->out, PGS_EXIT_USAGE) : run_samples(run);
+	r = print_report(run, file.f);
+	if (r && r != PGS_EXIT_INCOMPLETE && !run->has_status) {
+		output_file_discard(&file);
+		return r;
+	}
+	if (!output_file_commit(&file))
+		return r;
+	msg_error("cannot write '%s': %s", run->opts->output_file, strerror(errno));
+	return run->has_status ? r : PGS_EXIT_FAILED;
 }
 
 static int run(int argc, char **argv)
@@ -359,7 +329,7 @@ static int run(int argc, char **argv)
 
 	r = r ?: target_ctx(&opts.source, &run.src.ctx);
 	r = r ?: source_init(&run.src, &opts);
-	r = r ?: print_report(&run);
+	r = r ?: run_report(&run);
 	source_fini(&run.src);
 	pgs_ctx_close(run.src.ctx);
 	free(opts.cgroups);

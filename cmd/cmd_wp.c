@@ -76,23 +76,11 @@ static void check_opts(const struct wp_opts *o, struct argp_state *state)
 		argp_error(state, "name one process, or a command behind '--'");
 }
 
-/* All that is behind "--"; what is before it are PIDs, for opt_target to parse. */
-static error_t take_command(struct wp_opts *o, struct argp_state *state)
-{
-	if (!state->quoted || state->next - 1 < state->quoted)
-		return ARGP_ERR_UNKNOWN;
-	o->command = &state->argv[state->next - 1];
-	state->next = state->argc;
-	return 0;
-}
-
 static error_t parse_opt(int key, char *arg, struct argp_state *state)
 {
 	struct wp_opts *o = state->input;
 
 	switch (key) {
-	case ARGP_KEY_ARG:
-		return take_command(o, state);
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &o->target;
 		state->child_inputs[1] = &o->output;
@@ -184,12 +172,26 @@ static int run_wp(struct wp *w)
 	return r;
 }
 
+/* What is behind "--" is the command's, to the last word. argp would mix it with what is before. */
+static int split_command(int argc, char **argv, struct wp_opts *o)
+{
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], "--")) {
+			o->command = argv[i + 1] ? argv + i + 1 : NULL;
+			argv[i] = NULL;
+			return i;
+		}
+	return argc;
+}
+
 static int run(int argc, char **argv)
 {
 	struct wp_opts opts = {.output.cmd = &cmd_wp, .interval_ns = 1000000000u};
 	struct wp w = {.opts = &opts};
-	int r = cmd_parse(&cmd_wp, argc, argv, &opts);
+	int r;
 
+	argc = split_command(argc, argv, &opts);
+	r = cmd_parse(&cmd_wp, argc, argv, &opts);
 	if (!r) {
 		w.pid = opts.target.nr_pids ? opts.target.pids[0] : 0;
 		r = run_wp(&w);

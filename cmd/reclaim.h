@@ -49,6 +49,9 @@ struct reclaim_opts {
 	bool recursive; /* those below them too */
 	enum cgroup_key key;
 	uint64_t top; /* 0: all */
+	const char *output_file;
+	char **command; /* argv of a command to run, NULL if none */
+	struct pgs_count limit, swap_limit, swappiness;
 };
 
 /* ---- reclaim_reading.c ----------------------------------------------------------------------- */
@@ -212,3 +215,37 @@ struct block {
 
 /* reclaim_block - a sample for people. As out_row(). */
 int reclaim_block(struct out *o, struct block *b, const struct report *rep);
+
+/* ---- reclaim_run.c --------------------------------------------------------------------------- */
+
+struct command;
+
+struct run {
+	const struct reclaim_opts *opts;
+	struct source src;
+	struct out *out;
+	struct reading first, last; /* the same one where there is only one */
+	struct report report;
+	struct block block;
+	bool as_block; /* for people, and no columns were asked for */
+	uint64_t samples;
+	struct command *command; /* while one runs */
+	bool has_status;	 /* a command ran, and ended with @status */
+	int status;
+};
+
+/* run_samples - sample by sample, and the summary. Returns an exit status for out_finish(). */
+int run_samples(struct run *run);
+/* run_emit - print what happened since the last reading; takes over @now. As out_row(). */
+int run_emit(struct run *run, struct reading *now);
+/* run_summarise - the summary, from the first reading to the last. As out_row(). */
+int run_summarise(struct run *run);
+void run_fini(struct run *run);
+
+/* ---- reclaim_command.c ----------------------------------------------------------------------- */
+
+/* reclaim_command - run the command in a cgroup of its own, and report. Returns an exit status for
+ * out_finish(); @run has the command's. */
+int reclaim_command(struct run *run);
+/* reclaim_command_summary - what the summary has of a command. As out_row(). */
+int reclaim_command_summary(struct run *run, const struct report *whole);

@@ -116,7 +116,7 @@ int wp_emit_written(void *arg, const struct pgs_vma *vma, uint64_t start, uint64
 	if (w->opts->by == WP_RUN && !r)
 		return emit_run(w, vma, start, end);
 	if (w->opts->by == WP_PAGE)
-		for (; start < end && !r && !cmd_interrupted; start += page_size)
+		for (; start < end && !r; start += page_size)
 			r = emit_run(w, vma, start, start + page_size);
 	return r;
 }

@@ -72,15 +72,17 @@ uint64_t wp_next_tick(const struct wp *w, uint64_t tick)
 	return tick > now ? tick : now;
 }
 
-/* An interruption ends the last interval early. */
+/* An interruption ends the last interval early: what was written until then is told. */
 static int take_samples(struct wp *w)
 {
 	uint64_t tick = w->began_ns;
 	int r = 0;
 
-	while (!r && !cmd_interrupted && !wp_is_done(w)) {
+	while (!r && !wp_is_done(w)) {
 		tick = wp_next_tick(w, tick);
 		sleep_until(tick);
+		if (cmd_interrupted)
+			return wp_take_sample(w);
 		r = wp_take_sample(w);
 	}
 	return r;

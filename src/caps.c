@@ -4,7 +4,9 @@
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/capability.h>
+#include <unistd.h>
 
 #include "cleanup.h"
 
@@ -62,9 +64,23 @@ int pgs_caps_init(void)
 	return set_effective(0, NULL);
 }
 
+/* The inheritable set is the caller's, and stays. */
+static int give_up_all(void)
+{
+	_cleanup_(cap_freep) cap_t caps = cap_get_proc();
+
+	if (!caps || cap_clear_flag(caps, CAP_EFFECTIVE) < 0 ||
+	    cap_clear_flag(caps, CAP_PERMITTED) < 0 || cap_set_proc(caps) < 0)
+		return -errno;
+	if (setresgid(getgid(), getgid(), getgid()) < 0 ||
+	    setresuid(getuid(), getuid(), getuid()) < 0)
+		return -errno;
+	return 0;
+}
+
 int pgs_caps_restore(void)
 {
-	return set_effective(UINT64_MAX, NULL);
+	return getauxval(AT_SECURE) ? give_up_all() : set_effective(UINT64_MAX, NULL);
 }
 
 uint64_t pgs_caps_permitted(void)

@@ -16,8 +16,12 @@
  * Returns 0 or -errno. */
 int pgs_caps_init(void) __attribute__((warn_unused_result));
 
-/* pgs_caps_restore - make the effective set the permitted one again: for a child about to exec a
- * command of the user's. Returns 0 or -errno. */
+/*
+ * pgs_caps_restore - for a child about to exec a command of the user's: leave it what the caller of
+ * pgscan had, and nothing more. What file capabilities or set-user-ID gave to pgscan (AT_SECURE) is
+ * given up for good; otherwise all that is permitted came from the caller, and is made effective
+ * again, so that the command is found and run as the caller's own exec would. Returns 0 or -errno.
+ */
 int pgs_caps_restore(void) __attribute__((warn_unused_result));
 
 /* pgs_caps_permitted - the permitted set as a mask of PGS_CAP() bits. */

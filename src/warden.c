@@ -178,10 +178,8 @@ static bool is_dismissed(struct child *c)
 /* At the end of execve(2): stop it anew where it can be made to call. */
 static int uffd_after_exec(struct child *c)
 {
-	int r = pgs_inject_resume(c->inject);
+	int r = pgs_inject_stop(c->inject);
 
-	if (!r)
-		r = pgs_inject_stop(c->inject);
 	if (!r)
 		r = pgs_inject_relocate(c->inject);
 	return r ? r : make_uffd(c);

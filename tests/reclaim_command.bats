@@ -1,0 +1,236 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# reclaim-report -- COMMAND: the command gets what it would have got, its cgroup is as asked for, and
+# nothing of it is left behind.
+
+load lib/common
+
+setup() {
+	common_setup
+	hierarchy=$(memory_cgroup_v1)
+	hierarchy=${hierarchy:-$(memory_cgroup_v2)}
+}
+
+teardown() {
+	common_teardown
+	left=$(made_cgroups)
+	[[ -z $left ]] || fail "left behind: $left"
+}
+
+made_cgroups() {
+	[[ -z $hierarchy ]] || find "$hierarchy" -type d -name 'pgscan-*' 2>/dev/null
+}
+
+# needs_cgroups: may a memory cgroup be made here? Found out without pgscan.
+needs_cgroups() {
+	local own
+
+	[[ -n $hierarchy ]] || skip "no memory controller"
+	if [[ -n $(memory_cgroup_v1) ]]; then
+		own=$hierarchy$(awk -F: '$2 ~ /(^|,)memory(,|$)/ { print $3 }' /proc/self/cgroup)
+	else
+		own=$hierarchy$(awk -F: '$1 == 0 { print $3 }' /proc/self/cgroup)
+		while [[ $own != "$hierarchy" && $own != "$hierarchy/" ]] &&
+			! grep -qw memory "$own/cgroup.subtree_control"; do
+			own=${own%/*}
+		done
+	fi
+	mkdir "$own/tests-probe" 2>/dev/null || skip "no cgroup can be made in $own"
+	rmdir "$own/tests-probe"
+}
+
+# in_background ARGS...: pgscan, with SIGINT as it is by default and not ignored as in a background job.
+in_background() {
+	env --default-signal=INT "$PGSCAN" reclaim-report --json "$@" >"$out" 2>"$err" 3>&- &
+	background=$!
+}
+
+# stop SIGNAL: and wait for the end, into $status.
+stop() {
+	kill -"$1" "$background"
+	status=0
+	wait "$background" || status=$?
+}
+
+@test "command: its status is ours, and its output is its own" {
+	run_pgscan 7 reclaim-report --json --output-file="$BATS_TEST_TMPDIR/report" -- \
+		sh -c 'echo hello; exit 7'
+	[[ $output == hello ]]
+	mv "$BATS_TEST_TMPDIR/report" "$out"
+	jq_is '[.summary.command, .summary.status, .complete]' '["sh",7,true]'
+	run_pgscan 0 reclaim-report -- true
+	run_pgscan 143 reclaim-report --json -- sh -c 'kill $$'
+	jq_is .summary.status 143
+	run_pgscan 127 reclaim-report -- nothing-of-this-name
+	[[ $stderr == *"cannot execute 'nothing-of-this-name'"* ]]
+	run_pgscan 126 reclaim-report -- /etc/passwd
+}
+
+@test "command: options after it are the command's, and limits need one" {
+	run_pgscan 0 reclaim-report --json --output-file=/dev/null -- echo --limit=x -j
+	[[ $output == "--limit=x -j" ]]
+	run_pgscan 2 reclaim-report --limit=10M
+	run_pgscan 2 reclaim-report true
+	[[ $stderr == *"behind '--'"* ]]
+	run_pgscan 2 reclaim-report --limit=lots -- true
+	run_pgscan 2 reclaim-report --swappiness=201 -- true
+	run_pgscan 2 reclaim-report -c 3 -- true
+	run_pgscan 2 reclaim-report --root=/ -- true
+}
+
+@test "command: it has the cgroup, the limit and the standard input" {
+	needs_cgroups
+	run_pgscan 0 reclaim-report --json --limit=64M --output-file="$BATS_TEST_TMPDIR/report" -- \
+		sh -c 'cat /proc/self/cgroup'
+	[[ $output == */pgscan-* ]]
+	mv "$BATS_TEST_TMPDIR/report" "$out"
+	jq_is .summary.limit_bytes 67108864
+	jq_is '[.rows[] | select(.section == "cgroup" and .name == "limit") | .value]' '[67108864]'
+	jq_true '.summary.peak_bytes == null or .summary.peak_bytes > 0'
+	# run_checked gives it an empty input; this one does not.
+	[[ $(echo word | "$PGSCAN" reclaim-report --output-file=/dev/null -- cat) == word ]]
+}
+
+@test "command: a limit without swap has it killed, and the report says so" {
+	needs_cgroups
+	(($(wc -l </proc/swaps) == 1)) || skip "there is swap"
+	run_pgscan 137 reclaim-report --json --limit=8M -- "$BUILD/targets/anon" pages=16384 write=all
+	jq_is '[.summary.verdict, .summary.cgroup_oom_kills]' '["out of memory",1]'
+	jq_true '.summary.cgroup_max_events > 0'
+}
+
+@test "command: on v1 a swap limit is beside the memory limit" {
+	requires cgroup:v1
+	needs_cgroups
+	[[ -e $hierarchy/memory.memsw.limit_in_bytes ]] || skip "no swap accounting"
+	run_pgscan 0 reclaim-report --json --limit=64M --swap-limit=32M --swappiness=13 -- true
+	jq_is '[.rows[] | select(.section == "cgroup" and .name == "swap_limit") | .value]' '[33554432]'
+	jq_is .summary.swappiness 13
+	run_pgscan 2 reclaim-report --swap-limit=32M -- true
+	[[ $stderr == *"a swap limit needs a memory limit"* ]]
+}
+
+@test "command: processes that it leaves go on, outside of the cgroup" {
+	needs_cgroups
+	local pid
+
+	run_pgscan 0 reclaim-report --json --output-file="$BATS_TEST_TMPDIR/report" -- \
+		sh -c 'sleep 1000 >/dev/null 2>&1 & echo $!'
+	pid=$output
+	[[ $stderr == *"left 1 process running, which go on outside of its cgroup: $pid"* ]]
+	kill -0 "$pid"
+	[[ $(<"/proc/$pid/cgroup") != *pgscan-* ]]
+	kill -KILL "$pid"
+	mv "$BATS_TEST_TMPDIR/report" "$out"
+	jq_is .summary.left_processes 1
+}
+
+@test "command: cgroups that it makes below its own go too" {
+	requires cgroup:v1
+	needs_cgroups
+	# shellcheck disable=SC2016 # the inner shell's
+	run_pgscan 0 reclaim-report --json -- sh -c '
+		own='"$hierarchy"'$(awk -F: "\$2 == \"memory\" { print \$3 }" /proc/self/cgroup)
+		mkdir -p $own/a/b && echo $$ >$own/a/b/cgroup.procs'
+}
+
+@test "command: SIGTERM is passed on, and a second signal kills all of it" {
+	needs_cgroups
+	local fifo=$BATS_TEST_TMPDIR/fifo
+
+	mkfifo "$fifo"
+	in_background -- sh -c 'trap "exit 9" TERM; echo up >'"$fifo"'; while :; do sleep 0.1; done'
+	read -r <"$fifo"
+	stop TERM
+	((status == 9)) || fail "status $status"
+	jq_is .summary.status 9
+
+	in_background -- sh -c 'trap "" TERM; sleep 1000 & echo up >'"$fifo"'; while :; do sleep 1; done'
+	read -r <"$fifo"
+	kill -TERM "$background"
+	sleep 0.2
+	stop TERM
+	((status == 137)) || fail "status $status"
+	jq_is .summary.status 137
+}
+
+@test "command: SIGINT ends it, with its report" {
+	needs_cgroups
+	local fifo=$BATS_TEST_TMPDIR/fifo
+
+	mkfifo "$fifo"
+	in_background -i 0.1 -- sh -c 'echo up >'"$fifo"'; exec sleep 1000'
+	read -r <"$fifo"
+	stop INT
+	((status == 130)) || fail "status $status"
+	jq_is '[.summary.status, .complete]' '[130,true]'
+}
+
+@test "command: 200 runs, 50 of them interrupted, leave no cgroup behind" {
+	requires plain
+	needs_cgroups
+	local i pid
+
+	for ((i = 0; i < 200; i++)); do
+		if ((i % 4)); then
+			"$PGSCAN" reclaim-report -q --limit=32M --output-file=/dev/null -- true
+		else
+			env --default-signal=INT "$PGSCAN" reclaim-report -q --output-file=/dev/null -- \
+				sh -c 'sleep 1000 & exec sleep 1000' 3>&- &
+			pid=$!
+			# SIGTERM at any moment; SIGINT, which bash has its jobs ignore, once it runs.
+			if ((i % 8)); then
+				kill -TERM "$pid"
+			else
+				until [[ -n $(made_cgroups) ]]; do :; done
+				kill -INT "$pid"
+			fi
+			wait "$pid" || true
+		fi
+	done
+	[[ -z $(made_cgroups) ]]
+}
+
+@test "command: it has the capabilities of the caller, and none of pgscan's" {
+	requires root tool:capsh tool:setpriv
+	local copy=$BATS_TEST_TMPDIR/pgscan want got
+
+	# Root's command is root's.
+	want=$(grep Cap /proc/self/status)
+	got=$("$PGSCAN" reclaim-report -q --output-file=/dev/null -- grep Cap /proc/self/status)
+	[[ $got == "$want" ]] || fail "$want" "$got"
+	# With file capabilities, an ordinary user's is an ordinary user's.
+	requires plain
+	chmod 755 "$BATS_TEST_TMPDIR"
+	cp "$PGSCAN" "$copy"
+	setcap cap_sys_admin,cap_sys_ptrace+p "$copy" || skip "no file capabilities on this file system"
+	exec {fd}<"$copy"
+	want=$(as_nobody grep Cap /proc/self/status)
+	got=$(as_nobody "/proc/self/fd/$fd" reclaim-report -q --output-file=/dev/null -- \
+		grep Cap /proc/self/status)
+	exec {fd}<&-
+	[[ $got == "$want" ]] || fail "$want" "$got"
+}
+
+@test "command: ignored signals and the signal mask are the caller's" {
+	local want got
+
+	want=$(grep -E 'Sig(Blk|Ign)' /proc/self/status)
+	got=$("$PGSCAN" reclaim-report -q --output-file=/dev/null -- grep -E 'Sig(Blk|Ign)' /proc/self/status)
+	[[ $got == "$want" ]] || fail "$want" "$got"
+}
+
+@test "command: a file is written whole or not at all" {
+	echo old >"$BATS_TEST_TMPDIR/report"
+	ln "$BATS_TEST_TMPDIR/report" "$BATS_TEST_TMPDIR/link"
+	run_pgscan 2 reclaim-report --output-file="$BATS_TEST_TMPDIR/report" --limit=x -- true
+	[[ $(<"$BATS_TEST_TMPDIR/report") == old ]]
+	run_pgscan 0 reclaim-report -j -i 0.1 -c 1 --output-file="$BATS_TEST_TMPDIR/report"
+	# A new file, not the old one with new words in it.
+	[[ $(<"$BATS_TEST_TMPDIR/link") == old && -z $output ]]
+	jq -e .complete "$BATS_TEST_TMPDIR/report"
+	[[ $(ls "$BATS_TEST_TMPDIR") != *report.* ]]
+	run_pgscan 1 reclaim-report --output-file="$BATS_TEST_TMPDIR/no/report" -i 0.1 -c 1
+	[[ $stderr == *"cannot write"* ]]
+}

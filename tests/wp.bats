@@ -1,0 +1,432 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# wp: which pages were written. What was written is told by targets that obey; a sample comes when a
+# test interrupts pgscan, which takes a last one then.
+# shellcheck disable=SC2030,SC2031,SC2153,SC2154 # tests are subshells; the libraries set variables
+
+load lib/common
+
+setup() {
+	common_setup
+	WP=
+}
+
+teardown() {
+	[[ -z $WP ]] || kill -KILL "$WP" 2>/dev/null || true
+	common_teardown
+}
+
+# wp_start ARGS...: pgscan wp in the background, as JSON lines of pages; returns when it tracks.
+wp_start() {
+	local i
+
+	"$PGSCAN" wp -v -i 100 -f jsonl --by=page "$@" "$TARGET" >"$out" 2>"$err" 3>&- &
+	WP=$!
+	for ((i = 0; i < 1000; i++)); do
+		! grep -q '^pgscan wp: method' "$err" || return 0
+		kill -0 "$WP" 2>/dev/null || fail "wp ended: $(<"$err")" || return
+		sleep 0.01
+	done
+	fail "wp does not begin: $(<"$err")"
+}
+
+# wp_end: take the last sample, and wait for the end.
+wp_end() {
+	local rc=0
+
+	kill -TERM "$WP"
+	wait "$WP" || rc=$?
+	WP=
+	((rc == 3)) || fail "status $rc, not 3: $(<"$err")"
+}
+
+# written REGION LIST: the pages of the region that the rows name are these, "3,5,6".
+written() {
+	local got
+
+	got=$(jq -r 'select(.sample and .start) | .start' "$out" | while read -r start; do
+		echo $(((start - ADDR[$1]) / PAGE_SIZE))
+	done | paste -sd,)
+	[[ $got == "$2" ]] || fail "written are '$got', not '$2'" "$(<"$out")"
+}
+
+last() { tail -n 1 "$out" | jq -c "$1"; }
+
+requires_wp() { requires kfeat:uffd_wp_async kfeat:pagemap_scan "$@"; }
+
+# ---- the pages -------------------------------------------------------------------------------
+
+@test "private memory: exactly the pages that were written, new and old" {
+	requires_wp
+	target_start anon pages=64 write=0-15
+	wp_start --range="$(region anon)"
+	target_cmd write anon 3,5-7
+	target_cmd read anon 20-30
+	target_cmd write anon 25,63
+	wp_end
+	written anon 3,5,6,7,25,63
+	[[ $(last '[.summary.method, .summary.distinct_pages, .summary.untracked_bytes]') == '["uffd",6,0]' ]]
+}
+
+@test "shared memory" {
+	requires_wp
+	target_start shm pages=64 write=0-15
+	wp_start --range="$(region shm)"
+	target_cmd write shm 2,14-17
+	wp_end
+	written shm 2,14,15,16,17
+	last .summary.limits | grep -q 'by others are not seen'
+}
+
+@test "a private mapping of a file: what was only read is not written" {
+	requires_wp
+	target_start file path="$BATS_TEST_TMPDIR/file" pages=64 cached=0-63 private=1
+	wp_start --range="$(region private)"
+	target_cmd read private 0-9
+	target_cmd write private 1,4,40
+	wp_end
+	written private 1,4,40
+}
+
+@test "huge pages: the small page that was written, and all of one that was dropped" {
+	requires_wp
+	target_start anon pages=1 huge=2
+	wp_start --range="$(region huge)"
+	target_cmd write huge 700
+	target_cmd dontneed huge 0-511
+	wp_end
+	written huge "$(seq -s, 0 511),700"
+}
+
+@test "pages that were dropped count as written" {
+	requires_wp
+	target_start anon pages=16 write=0-15
+	wp_start --range="$(region anon)"
+	target_cmd dontneed anon 8-15
+	target_cmd write anon 0
+	wp_end
+	written anon 0,8,9,10,11,12,13,14,15
+}
+
+@test "each page once: the second sample knows nothing of the first" {
+	requires_wp
+	target_start anon pages=16 write=0-15
+	run_pgscan wp --json -i 0.05 -c 3 --range="$(region anon)" "$TARGET"
+	jq_is '[.rows[] | [.sample, .pages, .written, .untracked]]' '[[1,16,0,0],[2,16,0,0],[3,16,0,0]]'
+	jq_is '[.rows[] | .interval_s > 0.04]' '[true,true,true]'
+	jq_is '.summary | [.samples, .distinct_pages, .tracked_bytes]' "[3,0,$((16 * PAGE_SIZE))]"
+}
+
+@test "ranges and patterns: nothing else is tracked" {
+	requires_wp
+	target_start anon pages=64 write=0-63
+	wp_start --range="$(region anon 8 8)"
+	target_cmd write anon all
+	wp_end
+	written anon 8,9,10,11,12,13,14,15
+	run_pgscan wp --json -i 0.01 -c 1 --vma='[heap]' "$TARGET"
+	local start end
+	IFS='- ' read -r start end _ < <(grep -F '[heap]' "/proc/$TARGET/maps")
+	jq_is '.summary.tracked_bytes' $((0x$end - 0x$start))
+}
+
+@test "a sparse reservation costs the target no page tables, and pgscan no time" {
+	requires_wp plain
+	target_start sparse
+	local before after
+	before=$(awk '/VmPTE/ { print $2 }' "/proc/$TARGET/status")
+	PGSCAN_TIMEOUT=10 run_pgscan wp --json -i 0.01 -c 3 "$TARGET"
+	after=$(awk '/VmPTE/ { print $2 }' "/proc/$TARGET/status")
+	((after <= before + 64))
+	jq_true '.summary.tracked_bytes > 1e12'
+}
+
+# ---- what is not tracked ---------------------------------------------------------------------
+
+@test "memory under another userfaultfd is not tracked, which is said; not 100 % written" {
+	requires_wp
+	target_start uffd pages=16
+	run_pgscan wp --json -i 0.01 -c 1 --by=vma --range="$(region uffd)" "$TARGET"
+	jq_is '.rows[] | [.pages, .written, .untracked, .why]' '[0,null,16,"another userfaultfd"]'
+	jq_is '.summary | [.tracked_bytes, .untracked_bytes]' "[0,$((16 * PAGE_SIZE))]"
+}
+
+@test "read-only mappings are named, and do not count as untracked" {
+	requires_wp
+	target_start anon
+	run_pgscan wp --json -i 0.01 -c 1 "$TARGET"
+	jq_is '.summary.untracked_bytes' 0
+	jq_true '.summary.untracked_why | startswith("read-only ")'
+}
+
+@test "every scan has a buffer: without one kernels before 6.18 oops" {
+	requires_wp plain tool:gcc
+	gcc -shared -fPIC -I"$TESTS/../src" -o "$BATS_TEST_TMPDIR/shim.so" -x c - <<-'END'
+		#define _GNU_SOURCE
+		#include <dlfcn.h>
+		#include <stdarg.h>
+		#include <stdio.h>
+		#include "uapi/pagemap_scan.h"
+		int ioctl(int fd, unsigned long request, ...)
+		{
+			static int (*next)(int, unsigned long, void *);
+			struct pm_scan_arg *scan;
+			va_list ap;
+
+			va_start(ap, request);
+			scan = va_arg(ap, void *);
+			va_end(ap);
+			if (!next)
+				next = dlsym(RTLD_NEXT, "ioctl");
+			if (request == PAGEMAP_SCAN)
+				fprintf(stderr, "scan %s\n", scan->vec && scan->vec_len ? "buffer" : "none");
+			return next(fd, request, scan);
+		}
+	END
+	target_start anon pages=64 write=0-15 huge=1
+	LD_PRELOAD=$BATS_TEST_TMPDIR/shim.so run_pgscan wp -i 0.01 -c 2 "$TARGET"
+	grep -q '^scan buffer' "$err"
+	refute grep -q '^scan none' "$err"
+}
+
+# ---- the target is left in peace ---------------------------------------------------------------
+
+@test "descriptors, mappings and memory are as before" {
+	requires_wp
+	local fds maps
+
+	target_start anon pages=64 write=0-15 huge=1
+	fds=$(ls -l "/proc/$TARGET/fd" | awk '{ print $9, $11 }')
+	maps=$(<"/proc/$TARGET/maps")
+	run_pgscan wp -i 0.01 -c 3 "$TARGET"
+	[[ $(ls -l "/proc/$TARGET/fd" | awk '{ print $9, $11 }') == "$fds" ]]
+	[[ $(<"/proc/$TARGET/maps") == "$maps" ]]
+	grep -q '^TracerPid:[[:space:]]*0$' "/proc/$TARGET/status"
+	run_pgscan dump --json --by=vma "$TARGET"
+	jq_is '[.rows[].uffd_wp] | add' 0
+}
+
+# blocked_start WORDS...: the target that goes through calls that sleep; its words go to a file.
+blocked_start() {
+	"$BUILD/targets/blocked" "$@" >"$BATS_TEST_TMPDIR/blocked" 3>&- &
+	TARGET=$!
+	TARGETS+=("$TARGET")
+	until grep -q ready "$BATS_TEST_TMPDIR/blocked"; do
+		sleep 0.01
+	done
+}
+
+blocked_end() {
+	kill "$TARGET"
+	wait "$TARGET" || true
+	cat "$BATS_TEST_TMPDIR/blocked" >&2
+	grep -q '^done calls=[1-9][0-9]* bad=0 ' "$BATS_TEST_TMPDIR/blocked"
+}
+
+@test "calls that sleep return what they must: nanosleep, poll, futex, read, pause, ppoll, epoll, sigtimedwait" {
+	requires_wp
+	local i
+
+	blocked_start ms=30
+	for ((i = 0; i < 60; i++)); do
+		run_pgscan wp -q -i 0.001 -c 1 "$TARGET"
+	done
+	blocked_end
+}
+
+@test "and under a rain of signals" {
+	requires_wp
+	local i
+
+	blocked_start ms=30 signals=1
+	for ((i = 0; i < 60; i++)); do
+		run_pgscan wp -q -i 0.001 -c 1 "$TARGET"
+	done
+	blocked_end
+}
+
+@test "pgscan is killed at random moments: the target runs on, as it was" {
+	requires_wp plain
+	local times=100
+
+	[[ -z ${SLOW:-} ]] || times=1000
+	blocked_start
+	"$BUILD/tools/killer" "$times" 12000 "$TARGET" "$PGSCAN" wp -i 0.001 "$TARGET"
+	blocked_end
+}
+
+@test "a stopped process stays stopped" {
+	requires_wp
+	target_start anon pages=4
+	kill -STOP "$TARGET"
+	until grep -q '^State:.*T (stopped)' "/proc/$TARGET/status"; do
+		sleep 0.01
+	done
+	run_pgscan wp -i 0.01 -c 1 "$TARGET"
+	grep -q '^State:.*T (stopped)' "/proc/$TARGET/status"
+	kill -CONT "$TARGET"
+	target_cmd write anon 1
+}
+
+# ---- refusals --------------------------------------------------------------------------------
+
+@test "a process that is traced already is refused, its tracer named" {
+	requires_wp tool:strace
+	target_start anon
+	strace -o /dev/null -p "$TARGET" 2>/dev/null 3>&- &
+	TARGETS+=("$!")
+	until grep -q '^TracerPid:[[:space:]]*[1-9]' "/proc/$TARGET/status"; do
+		sleep 0.01
+	done
+	run_pgscan 1 wp --method=uffd -c 1 "$TARGET"
+	[[ $stderr == *"already traced, by process "* && -z $output ]]
+}
+
+@test "32-bit code is refused" {
+	requires_wp tool:gcc
+	gcc -m32 -nostdlib -static -o "$BATS_TEST_TMPDIR/compat" -x c - 2>/dev/null <<-'END' ||
+		void _start(void)
+		{
+			for (;;)
+				__asm__ volatile("int $0x80" : : "a"(29 /* pause */) : "memory");
+		}
+	END
+		skip "no 32-bit code from this compiler"
+	"$BATS_TEST_TMPDIR/compat" 3>&- &
+	TARGETS+=("$!")
+	until [[ $(readlink "/proc/$!/exe") == */compat ]]; do
+		sleep 0.01
+	done
+	run_pgscan 4 wp --method=uffd -c 1 "$!"
+	[[ $stderr == *"runs 32-bit code"* ]]
+	grep -q '^State:.*S' "/proc/$!/status"
+}
+
+@test "no such process, a zombie" {
+	run_pgscan 1 wp -c 1 4194303
+	[[ $stderr == *4194303* && -z $output ]]
+	sh -c 'sleep 0 & echo $!; exec sleep 60' >"$BATS_TEST_TMPDIR/zombie" 3>&- &
+	TARGETS+=("$!")
+	until [[ -s $BATS_TEST_TMPDIR/zombie ]] &&
+		grep -q '^State:.*Z' "/proc/$(<"$BATS_TEST_TMPDIR/zombie")/status"; do
+		sleep 0.01
+	done
+	run_pgscan 1 wp -c 1 "$(<"$BATS_TEST_TMPDIR/zombie")"
+	[[ -z $output ]]
+}
+
+@test "soft-dirty where the kernel has none is refused, not 0 pages written" {
+	has_kfeat soft_dirty && skip "this kernel has it"
+	target_start anon
+	run_pgscan 4 wp --method=soft-dirty -c 1 "$TARGET"
+	[[ $stderr == *"sets no bit"* && -z $output ]]
+	PGSCAN_DISABLE=uffd,pagemap_scan run_pgscan 4 wp -c 1 "$TARGET"
+	[[ $stderr == *"uffd: "*"module: "*"soft-dirty: "* ]]
+}
+
+@test "an ordinary user: one's own process, and nobody else's" {
+	requires_wp root
+	target_start --nobody anon pages=16 write=0-15
+	run_as_nobody wp --json -i 0.01 -c 1 --range="$(region anon)" "$TARGET"
+	jq_is '.rows[] | [.pages, .written]' '[16,0]'
+	target_start anon
+	run_as_nobody 5 wp -c 1 "$TARGET"
+	[[ -z $output ]]
+}
+
+@test "usage: what makes no sense is status 2" {
+	local args
+
+	for args in "" "1 2" "-a" "-i 0 1" "-i x 1" "-c 0 1" "--by=x 1" "--method=x 1" "1 -- true" \
+		"--compare=0" "--compare=x" "--compare 1" "--heat --by=run 1" "-f hex 1"; do
+		# shellcheck disable=SC2086 # words
+		run_pgscan 2 wp $args
+		[[ -z $output ]]
+	done
+}
+
+# ---- the end ---------------------------------------------------------------------------------
+
+@test "the process ends: what was found is printed, status 3" {
+	requires_wp
+	target_start anon pages=16 write=0-15
+	wp_start
+	kill -KILL "$TARGET"
+	local rc=0
+	kill -TERM "$WP"
+	wait "$WP" || rc=$?
+	WP=
+	((rc == 3 || rc == 1))
+	[[ $(last .complete) == false ]]
+}
+
+# ---- a command -------------------------------------------------------------------------------
+
+@test "a command: from its first instruction to its exit, its status is ours" {
+	requires_wp
+	run_pgscan 7 wp --json -i 10 -- sh -c 'exit 7'
+	jq_is '.complete' true
+	jq_is '.summary | [.method, .samples, .execs, .forks_not_followed]' '["uffd",1,1,0]'
+	jq_true '.rows[0].written > 0'
+	run_pgscan 143 wp -i 10 -- sh -c 'kill $$'
+	run_pgscan 127 wp -- /nonexistent/command
+	[[ $stderr == *"cannot execute '/nonexistent/command'"* ]]
+	run_pgscan 126 wp -- /
+}
+
+@test "a command that executes another is followed; one that it forks is not, which is said" {
+	requires_wp
+	run_pgscan wp --json -i 10 -- sh -c 'exec sh -c "exec true"'
+	jq_is '.summary | [.execs, .forks_not_followed]' '[3,0]'
+	run_pgscan wp --json -i 10 -- sh -c 'true & sh -c true; wait'
+	jq_is '.summary | [.execs, .forks_not_followed]' '[1,2]'
+	[[ $stderr == *"were not followed"* ]]
+}
+
+@test "a command keeps its capabilities, its signals, and its input" {
+	requires_wp root
+	[[ $(echo word | "$PGSCAN" wp -q -i 10 -f tsv --no-header -- sh -c 'cat; grep CapEff /proc/self/status') == \
+		"word"$'\n'"$(grep CapEff /proc/self/status)"* ]]
+	run_pgscan wp -i 10 -- sh -c 'grep -q "^SigIgn:.*0000$" /proc/self/status'
+}
+
+# ---- views -----------------------------------------------------------------------------------
+
+@test "every view in every format" {
+	requires_wp
+	local by
+
+	target_start anon pages=64 write=0-15 huge=1
+	for by in total vma run page; do
+		run_pgscan wp --by=$by -i 0.01 -c 2 "$TARGET"
+		run_pgscan wp --by=$by -i 0.01 -c 2 -j "$TARGET"
+		jq_is '.summary.samples' 2
+		run_pgscan wp --by=$by -i 0.01 -c 2 -f jsonl "$TARGET"
+		run_pgscan wp --by=$by -i 0.01 -c 2 -f tsv "$TARGET"
+	done
+}
+
+@test "the map: a row a sample in a table, a row a cell elsewhere; the cells are all that is tracked" {
+	requires_wp
+	target_start anon pages=1000 write=all
+	run_pgscan wp --heat -i 0.01 -c 3 --range="$(region anon)" "$TARGET"
+	(($(grep -c '^ *[0-9]' "$out") == 3))
+	grep -q -- '-- 1000 pages in 1 ranges, 20 a cell --' "$out"
+	run_pgscan wp --heat --json -i 0.01 -c 1 --range="$(region anon)" "$TARGET"
+	jq_is '[.rows | length, (map(.pages) | add), .[0].start, .[49].end]' \
+		"[50,1000,\"${ADDR[anon]}\",\"$(page_addr anon 1000)\"]"
+	jq_is '[.rows[] | select(.written > 0)]' '[]'
+}
+
+# ---- comparison ------------------------------------------------------------------------------
+
+@test "the comparison: both requests, each size, with ratios that are those of the figures" {
+	requires_wp
+	run_pgscan wp --compare=64,512 --json
+	jq_is '[.rows[] | [.pages, .method]]' \
+		'[[64,"UFFDIO_WRITEPROTECT"],[64,"PAGEMAP_SCAN"],[512,"UFFDIO_WRITEPROTECT"],[512,"PAGEMAP_SCAN"]]'
+	jq_true '[.rows[] | .rounds > 8 and .protect_cycles > 0 and .write_ns > 0] | all'
+	jq_true '(.rows[0].protect_cycles / .rows[1].protect_cycles - .rows[1].protect_ratio) | fabs < 0.001'
+	run_pgscan 3 wp --compare=9000000000 --json
+	jq_is '.rows' '[]'
+}
