@@ -8,13 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_BY = 0x4000 };
+enum { OPT_BY = 0x4000, OPT_SLOT, OPT_MAP };
 
 static const struct argp_option options[] = {
 	{"by", OPT_BY, "process|vma|run|page", 0,
 	 "The view: processes (the default for several), mappings (for one), runs of slots, or "
 	 "pages",
 	 0},
+	{"slot", OPT_SLOT, "DEVICE:OFFSET", 0, "Who owns this slot of a swap area", 0},
+	{"map", OPT_MAP, NULL, 0, "Draw the swap areas, with letters for the owners", 0},
 	{0},
 };
 
@@ -47,18 +49,34 @@ static bool is_one_process(const struct swapmap_opts *o)
 	return o->target.nr_pids == 1 && !o->target.cgroup && !o->target.system;
 }
 
+/* --slot and --map are of the whole machine. */
+static void check_whole(struct swapmap_opts *o, struct argp_state *state)
+{
+	if (o->slot && o->map)
+		argp_error(state, "--slot and --map exclude each other");
+	if (opt_target_is_given(&o->target) && !o->target.system)
+		argp_error(state, "--slot and --map are of the whole machine: no processes");
+	if (o->by != SWAPMAP_AUTO || o->target.nr_ranges || o->target.nr_vma_patterns)
+		argp_error(state, "--slot and --map have one view: no --by, --range, --vma");
+	if (o->map && o->output.out.fmt != PGS_FMT_TABLE)
+		argp_error(state, "--map is a picture: it has no other format");
+	if (o->map && o->output.out.columns)
+		argp_error(state, "--map is a picture: it has no columns");
+	o->target.system = true;
+	o->by = SWAPMAP_PAGE;
+}
+
 static void check_opts(struct swapmap_opts *o, struct argp_state *state)
 {
-	bool in_order;
-
+	if (o->slot || o->map)
+		check_whole(o, state);
 	if (o->by == SWAPMAP_DEVICE || o->by == SWAPMAP_OBJECT)
 		o->target.system |= !opt_target_is_given(&o->target);
 	if (!opt_target_is_given(&o->target))
 		argp_error(state, "no process given: name PIDs, a cgroup with -g, or all with -a");
 	if (o->by == SWAPMAP_AUTO)
 		o->by = is_one_process(o) ? SWAPMAP_VMA : SWAPMAP_PROCESS;
-	in_order = o->by == SWAPMAP_RUN || o->by == SWAPMAP_PAGE;
-	if ((o->output.sort || o->output.top) && in_order)
+	if ((o->output.sort || o->output.top) && (o->by == SWAPMAP_RUN || o->by == SWAPMAP_PAGE))
 		argp_error(state, "--sort and --top need rows that are not in address order: "
 				  "not --by=run and --by=page");
 }
@@ -74,6 +92,12 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_BY:
 		o->by = parse_by(arg, state);
+		return 0;
+	case OPT_SLOT:
+		o->slot = arg;
+		return 0;
+	case OPT_MAP:
+		o->map = true;
 		return 0;
 	case ARGP_KEY_END:
 		check_opts(o, state);
@@ -115,31 +139,42 @@ static void tell_limits(struct swapmap *m)
 		snprintf(what, sizeof(what), "%llu processes could not be looked into",
 			 (unsigned long long)m->nr_refused);
 		msg_warn("%s (needs CAP_SYS_PTRACE)", what);
-		out_error(m->out, 0, what, EACCES);
+		swapmap_error(m, 0, what, EACCES);
 	}
 	if (m->targets.partial) {
 		msg_warn("/proc hides the processes of other users: only your own are shown");
-		out_error(m->out, 0, "/proc hides the processes of other users", EPERM);
+		swapmap_error(m, 0, "/proc hides the processes of other users", EPERM);
 	}
 	if (m->hidden_slots)
 		msg_note("swap slots are hidden (needs CAP_SYS_ADMIN): owners are not known");
 }
 
-static int show(struct swapmap *m)
+static int show_views(struct swapmap *m)
 {
-	int r = swapmap_gather(m);
+	int r = swapmap_show(m);
 
-	if (r)
-		return r;
-	r = swapmap_show(m);
+	if (!r && m->slot.set)
+		r = swapmap_show_slot_object(m);
+	if (!r && m->slot.set)
+		return swapmap_slot_summary(m);
 	if (!r && m->opts->target.system)
 		r = swapmap_reconcile(m);
 	if (!r && m->by == SWAPMAP_DEVICE)
 		r = swapmap_show_devices(m);
 	if (!r && m->by == SWAPMAP_OBJECT)
 		r = swapmap_show_objects(m);
-	if (!r)
-		r = swapmap_summary(m);
+	return r ? r : swapmap_summary(m);
+}
+
+static int show(struct swapmap *m)
+{
+	int r = swapmap_gather(m);
+
+	if (!r && m->opts->slot)
+		r = swapmap_find_slot(m);
+	if (r)
+		return r;
+	r = m->opts->map ? swapmap_draw(m) : show_views(m);
 	if (r == -ENOMEM)
 		msg_error("out of memory");
 	progress_clear();
@@ -155,6 +190,8 @@ static int print_swapmap(struct swapmap *m, const struct out_head *head)
 	const struct opt_output *output = &m->opts->output;
 	int r;
 
+	if (m->opts->map)
+		return show(m);
 	if (!cols || out_open(&m->out, stdout, head, &output->out)) {
 		msg_error("out of memory");
 		return PGS_EXIT_FAILED;

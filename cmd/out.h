@@ -93,6 +93,12 @@ struct out_opts {
 	const char *columns; /* --columns, NULL for the default set */
 };
 
+/* out_color - whether to colour what is written to @fd: @color decides; left to us, a terminal that
+ * is not dumb and a user who did not say NO_COLOR. */
+bool out_color(int fd, enum pgs_color color);
+/* out_width - columns of the terminal that @fd is; 0: it is none. */
+size_t out_width(int fd);
+
 struct out;
 
 /* The header of the JSON document, the same for all commands (CLI.md). */

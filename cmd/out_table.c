@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 #include <wchar.h>
 
 #include "../src/cleanup.h"
@@ -143,18 +144,24 @@ static bool col_is_right(const struct pgs_col *col)
 	return col->type != PGS_STR && col->type != PGS_BLOB && !(col->flags & PGS_COL_LEFT);
 }
 
+size_t out_width(int fd)
+{
+	struct winsize size;
+
+	return isatty(fd) && !ioctl(fd, TIOCGWINSZ, &size) ? size.ws_col : 0;
+}
+
 /* On a terminal foreign text is cut so that a row fits a line, the last column first. */
 static void fit_terminal(const struct out *o, size_t *widths)
 {
-	struct winsize size;
-	size_t total = o->nr_shown - 1;
+	size_t total = o->nr_shown - 1, width = o->tty ? out_width(o->fd) : 0;
 
-	if (!o->tty || ioctl(o->fd, TIOCGWINSZ, &size) || !size.ws_col)
+	if (!width)
 		return;
 	for (size_t i = 0; i < o->nr_shown; i++)
 		total += widths[i];
-	for (size_t i = o->nr_shown; i-- > 0 && total > size.ws_col;) {
-		size_t excess = total - size.ws_col;
+	for (size_t i = o->nr_shown; i-- > 0 && total > width;) {
+		size_t excess = total - width;
 		size_t room = widths[i] > LEAST_CUT_WIDTH ? widths[i] - LEAST_CUT_WIDTH : 0;
 
 		if (o->cols[o->shown[i]].type != PGS_BLOB)
@@ -239,14 +246,13 @@ static int table_flush(struct out *o)
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* --color decides; left to us, a terminal that is not dumb and a user who did not say NO_COLOR. */
-static bool color_is_wanted(const struct out *o)
+bool out_color(int fd, enum pgs_color color)
 {
 	const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
 
-	if (o->opts.color != PGS_COLOR_AUTO)
-		return o->opts.color == PGS_COLOR_ALWAYS;
-	return o->tty && term && strcmp(term, "dumb") && !(no_color && *no_color);
+	if (color != PGS_COLOR_AUTO)
+		return color == PGS_COLOR_ALWAYS;
+	return isatty(fd) && term && strcmp(term, "dumb") && !(no_color && *no_color);
 }
 
 static int table_begin(struct out *o)
@@ -261,7 +267,7 @@ static int table_begin(struct out *o)
 	t->cells = calloc((BATCH_ROWS + 1) * o->nr_shown, sizeof(*t->cells));
 	if (!t->widths || !t->cells)
 		return -ENOMEM;
-	t->bold_heading = !o->opts.no_header && color_is_wanted(o);
+	t->bold_heading = !o->opts.no_header && out_color(o->fd, o->opts.color);
 	for (size_t i = 0; !err && i < o->nr_shown; i++) {
 		const struct pgs_col *col = &o->cols[o->shown[i]];
 

@@ -26,6 +26,8 @@ struct swapmap_opts {
 	struct opt_target target;
 	struct opt_output output;
 	enum swapmap_by by;
+	const char *slot; /* --slot, NULL: none */
+	bool map;	  /* --map */
 };
 
 /* A process of the machine. */
@@ -43,6 +45,13 @@ struct swapmap_account {
 	struct pgs_val cache; /* slots that only the swap cache holds */
 	uint64_t unaccounted;
 	uint64_t excess; /* more was found than is used: things moved meanwhile */
+};
+
+/* The one slot to show; only with --slot. */
+struct swapmap_slot {
+	bool set, found;
+	uint32_t types; /* bit n: its area is, or may be, of type n */
+	uint64_t offset;
 };
 
 struct swapmap {
@@ -72,6 +81,7 @@ struct swapmap {
 	bool owners_known;	     /* every process that may own a slot was looked into */
 	bool hidden_slots;	     /* some slots are hidden from this user */
 	struct swapmap_account account;
+	struct swapmap_slot slot;
 
 	/* What was shown. */
 	uint64_t nr_looked_at, anon_pages, shmem_pages;
@@ -92,6 +102,13 @@ void swapmap_fini(struct swapmap *m);
 /* swapmap_failed - a target failed with @err: a message, an entry in "errors", the exit status. */
 void swapmap_failed(struct swapmap *m, pid_t pid, const char *what, int err);
 
+/* swapmap_error - an entry in "errors", where there is a document. */
+void swapmap_error(struct swapmap *m, pid_t pid, const char *what, int err);
+
+/* swapmap_type_of - the type that line @line of the areas certainly is, or -1; *@ret_open: some
+ * type that was seen may be this one. */
+int swapmap_type_of(const struct swapmap *m, size_t line, bool *ret_open);
+
 /* swapmap_device - the area that a swap type certainly is, as a value. */
 struct pgs_val swapmap_device(const struct swapmap *m, unsigned int type);
 
@@ -105,6 +122,10 @@ struct pgs_col *swapmap_columns(const struct swapmap *m);
 /* swapmap_show - look into each target, with a row or more of it if that is the view. 0 or -errno
  * of the output. */
 int swapmap_show(struct swapmap *m);
+
+/* swapmap_emit_object_page - the row of a page that no process maps; @run->addr is its offset in
+ * the object. */
+int swapmap_emit_object_page(struct swapmap *m, const struct pgs_swap_run *run);
 
 /* What an owner has in swap, and how sure that is. */
 struct swapmap_part {
@@ -145,3 +166,20 @@ int swapmap_reconcile(struct swapmap *m);
 int swapmap_summary(struct swapmap *m);
 /* swapmap_pages_if - a count, or null where it is not known. */
 struct pgs_val swapmap_pages_if(bool known, uint64_t pages);
+
+/* ---- swapmap_slot.c: --slot -------------------------------------------------------------------
+ */
+
+/* swapmap_find_slot - fill m->slot, after swapmap_gather(). PGS_EXIT_OK, or the exit status after a
+ * message. */
+int swapmap_find_slot(struct swapmap *m);
+/* swapmap_narrow - cut @run to the page in the slot; false: it does not reach there. */
+bool swapmap_narrow(const struct swapmap *m, struct pgs_swap_run *run);
+int swapmap_show_slot_object(struct swapmap *m);
+int swapmap_slot_summary(struct swapmap *m);
+
+/* ---- swapmap_map.c: --map ---------------------------------------------------------------------
+ */
+
+/* swapmap_draw - the picture, on stdout. 0 or -ENOMEM. */
+int swapmap_draw(struct swapmap *m);

@@ -2,7 +2,7 @@
 /* The view of swap areas: how much of each is in whose hands. */
 #include "swapmap.h"
 
-#include "../src/zram.h"
+#include "../src/swapstat.h"
 
 #include <string.h>
 
@@ -54,25 +54,12 @@ static bool is_partial(const struct swapmap *m)
 	return m->objs && !pgs_swapobjs_is_complete(m->objs);
 }
 
-/* The type that line @line certainly is, or -1; *@ret_open: some type seen may be this one. */
-static int type_of_line(const struct swapmap *m, size_t line, bool *ret_open)
-{
-	*ret_open = false;
-	for (unsigned int type = 0; type < PGS_PM_SWAP_TYPES; type++) {
-		if (pgs_swap_match_area(&m->swaps, &m->match, type) == &m->swaps.areas[line])
-			return (int)type;
-		*ret_open |= m->match.lines[type] >> line & 1;
-	}
-	*ret_open |= m->evidence.seen && !m->match.lines[__builtin_ctz(m->evidence.seen)];
-	return -1;
-}
-
 static void fill_zram(const struct swapmap *m, const struct pgs_swap_area *area,
 		      struct pgs_val *vals)
 {
 	struct pgs_zram zram;
 
-	if (area->is_file || pgs_zram_read(m->ctx, area->name, &zram) <= 0)
+	if (area->is_file || pgs_zram_read(m->ctx, area->name, &zram))
 		return;
 	vals[D_ZRAM_DATA] = pgs_u64(zram.data_bytes);
 	vals[D_ZRAM_COMPRESSED] = pgs_u64(zram.compressed_bytes);
@@ -124,7 +111,7 @@ static int emit_area(struct swapmap *m, size_t line)
 	const struct pgs_swap_area *area = &m->swaps.areas[line];
 	char prio[16];
 	bool open;
-	int type = type_of_line(m, line, &open);
+	int type = swapmap_type_of(m, line, &open);
 	struct pgs_val vals[D_COLS] = {
 		[D_DEVICE] = pgs_blob(area->name, strlen(area->name)),
 		[D_TYPE] = swapmap_pages_if(type >= 0, (uint64_t)type),

@@ -11,11 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+void swapmap_error(struct swapmap *m, pid_t pid, const char *what, int err)
+{
+	if (m->out)
+		out_error(m->out, pid, what, err);
+}
+
 void swapmap_failed(struct swapmap *m, pid_t pid, const char *what, int err)
 {
 	progress_clear();
 	msg_error("%s", what);
-	out_error(m->out, pid, what, err);
+	swapmap_error(m, pid, what, err);
 	if (!m->failure)
 		m->failure = msg_exit_status(err);
 }
@@ -243,7 +249,8 @@ static int open_cache(struct swapmap *m)
 {
 	int r;
 
-	if (!m->opts->target.system || (m->cached_pages.set && !m->cached_pages.u))
+	if (!m->opts->target.system || m->opts->slot || m->opts->map ||
+	    (m->cached_pages.set && !m->cached_pages.u))
 		return 0;
 	r = pgs_swapcache_new(m->ctx, &m->cache);
 	if (r && r != -ENOMEM)
@@ -309,6 +316,18 @@ struct pgs_val swapmap_device(const struct swapmap *m, unsigned int type)
 	const struct pgs_swap_area *area = pgs_swap_match_area(&m->swaps, &m->match, type);
 
 	return area ? pgs_blob(area->name, strlen(area->name)) : PGS_NULL;
+}
+
+int swapmap_type_of(const struct swapmap *m, size_t line, bool *ret_open)
+{
+	*ret_open = false;
+	for (unsigned int type = 0; type < PGS_PM_SWAP_TYPES; type++) {
+		if (pgs_swap_match_area(&m->swaps, &m->match, type) == &m->swaps.areas[line])
+			return (int)type;
+		*ret_open |= m->match.lines[type] >> line & 1;
+	}
+	*ret_open |= m->evidence.seen && !m->match.lines[__builtin_ctz(m->evidence.seen)];
+	return -1;
 }
 
 void swapmap_fini(struct swapmap *m)

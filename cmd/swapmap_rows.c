@@ -216,6 +216,23 @@ static int emit_row(const struct show *s, const struct row *row)
 	return out_row(s->m->out, vals);
 }
 
+int swapmap_emit_object_page(struct swapmap *m, const struct pgs_swap_run *run)
+{
+	struct pgs_val vals[R_COLS] = {
+		[R_PAGES] = pgs_u64(run->pages),
+		[R_VMA] = pgs_blob(run->obj->name, strlen(run->obj->name)),
+		[R_KIND] = pgs_str("shmem"),
+		[R_SWAP_TYPE] = pgs_u64(run->swap_type),
+		[R_SWAP_DEVICE] = swapmap_device(m, run->swap_type),
+		[R_SWAP_OFFSET] = pgs_u64(run->slot),
+		[R_OWNERS] = pgs_u64(0),
+		[R_NOTE] = pgs_str("no process maps it"),
+	};
+
+	m->slot.found = true;
+	return out_row(m->out, vals);
+}
+
 static int emit_pages(const struct show *s, const struct row *row)
 {
 	struct row page = *row;
@@ -345,7 +362,7 @@ static void tell_unknown(struct show *s, const struct pgs_swap_run *run)
 	snprintf(what, sizeof(what), "cannot tell whether pages of '%s' are in swap: %s",
 		 run->obj->name, run->obj->reason);
 	msg_warn("%s", what);
-	out_error(s->m->out, s->proc->proc.pid, what, 0);
+	swapmap_error(s->m, s->proc->proc.pid, what, 0);
 }
 
 /* Cut a run where the number of owners changes. */
@@ -363,13 +380,17 @@ static int show_parts(struct show *s, const struct pgs_vma *vma, const struct pg
 	return r;
 }
 
-static int show_run(void *arg, const struct pgs_vma *vma, const struct pgs_swap_run *run)
+static int show_run(void *arg, const struct pgs_vma *vma, const struct pgs_swap_run *whole)
 {
+	struct pgs_swap_run cut = *whole, *run = &cut;
 	struct show *s = arg;
 	int r = 0;
 
 	if (cmd_interrupted)
 		return -EINTR;
+	if (s->m->slot.set && !swapmap_narrow(s->m, run))
+		return 0;
+	s->m->slot.found = true;
 	if (run->unknown)
 		tell_unknown(s, run);
 	else

@@ -3,7 +3,7 @@
  * system, in whose hands the used swap is. */
 #include "swapmap.h"
 
-#include "../src/zram.h"
+#include "../src/swapstat.h"
 
 #include <errno.h>
 
@@ -130,23 +130,28 @@ static bool is_partial(const struct swapmap *m)
 	return m->objs && !pgs_swapobjs_is_complete(m->objs);
 }
 
+static struct pgs_val count_val(struct pgs_count count)
+{
+	return swapmap_pages_if(count.set, count.n);
+}
+
 /* What tells how to read the account. */
 static int put_context(struct swapmap *m)
 {
-	struct pgs_zswap zswap;
-	bool has_zswap = pgs_zswap_read(m->ctx, &zswap) > 0;
+	struct pgs_zswap zswap = {0};
 	int r = out_summary(m->out, "swap_cached", PGS_U64, m->cached_pages);
 
+	if (pgs_zswap_read(m->ctx, &zswap)) /* none, or it cannot be read */
+		zswap = (struct pgs_zswap){0};
 	if (!r)
 		r = out_summary(m->out, "shmem_partial", PGS_BOOL, pgs_bool(is_partial(m)));
 	if (!r)
 		r = put(m, "changed", true, m->account.excess);
 	if (!r)
-		r = out_summary(m->out, "zswap_pool_bytes", PGS_BYTES,
-				swapmap_pages_if(has_zswap, zswap.pool_bytes));
+		r = out_summary(m->out, "zswap_pool_bytes", PGS_BYTES, count_val(zswap.pool_bytes));
 	if (!r)
 		r = out_summary(m->out, "zswap_stored_bytes", PGS_BYTES,
-				swapmap_pages_if(has_zswap, zswap.stored_bytes));
+				count_val(zswap.stored_bytes));
 	return r;
 }
 

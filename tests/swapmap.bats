@@ -86,3 +86,86 @@ swapmap_fixture() { # NAME ARGS...
 	run_pgscan 2 swapmap
 	run_pgscan 2 swapmap --by=page --sort=pages $$
 }
+
+@test "--slot: by device and by type, and what is none" {
+	swapmap_fixture swap-gap --slot=/dev/zram2:259
+	jq_is '[.rows[] | .pid, .start, .swap_type, .swap_offset]' '[100,"0x7f0000003000",2,259]'
+	jq_is '.summary.found' true
+	swapmap_fixture swap-gap --slot=1:35
+	jq_is '[.rows[].start]' '["0x55d000007000"]'
+	swapmap_fixture swap-gap --slot=/dev/zram1:36
+	jq_is '[.rows, .summary.found]' '[[],false]'
+	local bad
+	for bad in 0 -1 '' x; do
+		run_pgscan 2 swapmap --slot=/dev/zram1:$bad
+	done
+	run_pgscan 2 swapmap --slot=/dev/zram1
+	run_pgscan 2 swapmap --slot=/dev/zram1:1 $$
+	run_pgscan 1 swapmap --slot=/dev/zram9:1
+}
+
+@test "--map: one cell for each 205 slots, letters for owners, no colour in a pipe" {
+	local root=$BATS_TEST_TMPDIR/root
+	"$FIXTURES/build" swap-gap "$root"
+	run_pgscan swapmap --map --root="$root"
+	[[ ${output%%$'\n'*} == "/dev/zram1: 16K of 512M in use, priority -3" ]]
+	[[ $(grep -c '^[.a]*$' "$out") -eq 18 ]] # 8 lines and an empty one each
+	[[ $(sed -n 2p "$out") == a...* && $(sed -n 12p "$out") == .a..* ]]
+	grep -qF 'A    48K  sleeper (100)' "$out"
+	run_pgscan swapmap --map --color=always --root="$root"
+	grep -q $'\033\\[0;31ma\033\\[m' "$out"
+	run_pgscan 2 swapmap --map --json
+	run_pgscan 2 swapmap --map --by=device
+}
+
+@test "areas: used, and in whose hands; a row for a type that may be either" {
+	swapmap_fixture swap-gap --by=device
+	jq_is '[.rows[] | [.device, .type, .prio, .size, .used, .anon]]' \
+		'[["/dev/zram1",1,"-3",131071,4,4],["/dev/zram2",2,"-4",131071,8,8]]'
+	jq_is '.summary | [.used, .anon_slots, .shmem_partial]' '[12,12,true]'
+}
+
+@test "zram: three figures" {
+	local root=$BATS_TEST_TMPDIR/root
+	"$FIXTURES/build" swap-gap "$root"
+	mkdir -p "$root/sys/block/zram1"
+	echo '1572864 65536 131072 0 262144 380 0 0 0' >"$root/sys/block/zram1/mm_stat"
+	echo 536870912 >"$root/sys/block/zram1/disksize"
+	run_pgscan swapmap --by=device --json --root="$root"
+	jq_is '.rows[0] | [.zram_data, .zram_compressed, .zram_memory, .zram_same]' '[1572864,65536,131072,380]'
+	jq_is '.rows[1] | [.zram_data, .zram_memory]' '[null,null]'
+}
+
+@test "zswap: totals of the machine" {
+	local root=$BATS_TEST_TMPDIR/root
+	"$FIXTURES/build" swap-one "$root"
+	printf 'SwapCached: 0 kB\nZswap: 12 kB\nZswapped: 32 kB\n' >>"$root/proc/meminfo"
+	mkdir -p "$root/sys/module/zswap/parameters"
+	echo Y >"$root/sys/module/zswap/parameters/enabled"
+	run_pgscan swapmap -a --json --root="$root"
+	jq_is '.summary | [.zswap_pool_bytes, .zswap_stored_bytes, .swap_cached, .swap_cache_slots]' \
+		'[12288,32768,0,0]'
+}
+
+@test "cgroups: by the path in /proc/PID/cgroup" {
+	requires cgroup:v1
+	run_pgscan swapmap -a --by=cgroup --json
+	jq_true '[.rows[].cgroup] | length > 0 and . == unique'
+	jq_true '.summary.processes == ([.rows[].processes] | add)'
+}
+
+@test "five hundred processes without swap: under 100 ms of processor time" {
+	requires plain
+	local i pids=()
+	(($(wc -l </proc/swaps) <= 1)) || skip "this machine has swap"
+	for ((i = 0; i < 500; i++)); do
+		sleep 60 3>&- &
+		pids+=("$!")
+	done
+	TIMEFORMAT='%U %S'
+	{ time "$PGSCAN" swapmap -a >"$out"; } 2>"$BATS_TEST_TMPDIR/time"
+	kill "${pids[@]}"
+	cat "$BATS_TEST_TMPDIR/time"
+	(($(wc -l <"$out") > 500))
+	awk '{ exit $1 + $2 >= 0.1 }' "$BATS_TEST_TMPDIR/time"
+}

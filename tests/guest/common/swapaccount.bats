@@ -3,6 +3,8 @@
 
 # Variables of the libraries, which shellcheck does not see come
 # shellcheck disable=SC2030,SC2031,SC2154
+# Words of jq, and lists of processes
+# shellcheck disable=SC2016,SC2046
 
 load ../lib
 
@@ -158,4 +160,69 @@ mix() {
 	cg_reclaim mix $((64 << 20))
 	run_pgscan swapmap --by=device --json
 	jq_true '.rows[0] | .used >= 512 and .zram_same >= 500 and .zram_data >= 4096 * .zram_same and .zram_memory < 4096 * .used'
+}
+
+@test "--slot: the processes that hold it, or the object" {
+	local slot addr
+	swap_disk 0
+	cg_new mix
+	target_start --cgroup mix anon pages=64 write=all children=3
+	cg_reclaim mix $((64 << 20))
+	read -r addr slot < <(slots anon | tail -n 1)
+	run_pgscan swapmap --slot="$swap_device:$slot" --json
+	jq_is '[.rows[] | .kind, .pages, .owners, .swap_offset] | unique' "[1,4,$slot,\"anon\"]"
+	jq_is '[.rows[].start] | unique' "[\"$addr\"]"
+	jq_is '[.rows[].pid] | sort' "$(printf '%s\n' "$TARGET" $(cat "/proc/$TARGET/task/$TARGET/children") | jq -sc sort)"
+	run_pgscan swapmap --slot="$swap_device:60000" --json
+	jq_is '[.rows, .summary.found]' '[[],false]'
+	run_pgscan 1 swapmap --slot="$swap_device:99999999"
+	run_pgscan 1 swapmap --slot=/dev/none:1
+}
+
+@test "--slot: shared memory that nobody maps" {
+	requires module
+	swap_disk 0
+	cg_new mix
+	target_start --cgroup mix shm kind=memfd pages=64 write=all
+	cg_reclaim mix $((64 << 20))
+	run_pgscan swapmap --by=page --json -r "$(region shm)" "$TARGET"
+	slot=$(jq '.rows[10].swap_offset' "$out")
+	run_pgscan swapmap --slot="$swap_device:$slot" --json
+	jq_is '[.rows[] | .pid, .start, .kind, .owners]' "[$TARGET,\"$(page_addr shm 10)\",\"shmem\",1]"
+	target_cmd unmap shm
+	run_pgscan swapmap --slot="$swap_device:$slot" --json
+	jq_is '[.rows[] | .pid, .start, .vma, .owners]' '[null,null,"/memfd:pgscan-test",0]'
+}
+
+@test "--map: letters for the owners, as much of them as they have" {
+	swap_disk 0
+	cg_new mix
+	target_start --cgroup mix anon pages=8192 write=all
+	cg_reclaim mix $((64 << 20))
+	run_pgscan swapmap --map
+	cat "$out"
+	[[ $output == "$swap_device: "*" of 256M in use"* ]]
+	[[ $(sed -n '2,/^$/p' "$out" | awk 'length > n { n = length } END { print n }') -eq 80 ]]
+	grep -qE "^A +(3[0-9]|3[0-9]\.[0-9])M  .* \($TARGET\)\$" "$out"
+	# 32 MiB of 256 MiB are 80 of 640 cells
+	[[ $(sed -n '2,/^$/p' "$out" | tr -cd 'Aa' | wc -c) -ge 75 ]]
+	[[ $(tr -cd '\033' <"$out" | wc -c) -eq 0 ]]
+}
+
+@test "an area that goes away during the walk is no failure" {
+	local i pid
+	swap_disk 0 9
+	swap_disk 1 5
+	cg_new mix
+	target_start --cgroup mix anon pages=8192 write=all
+	cg_reclaim mix $((64 << 20))
+	swapoff /dev/vdb &
+	pid=$!
+	for ((i = 0; i < 8; i++)); do
+		run_pgscan swapmap -a --json
+		jq_true '.summary | .used <= .size and .anon_slots + .shmem_slots <= .used + .changed'
+		run_pgscan swapmap --by=run --json "$TARGET"
+		jq_true '[.rows[].swap_device] | unique - [null, "/dev/vdb", "/dev/vdc"] == []'
+	done
+	wait "$pid"
 }
