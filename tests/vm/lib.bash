@@ -46,7 +46,7 @@ with_lock() {
 setup_guests() {
 	local name kernel_dir
 	mkdir -p "$build"
-	"$vm_dir/mkroot" "$build/root"
+	with_lock "$build/root.lock" "$vm_dir/mkroot" "$build/root"
 	for name; do
 		matrix_row "$name"
 		# shellcheck disable=SC2154 # matrix_row sets it
