@@ -64,12 +64,13 @@ same() {
 
 # ---- pages -----------------------------------------------------------------------------------
 
-@test "there are commands, each with a page that pgscan(1) lists" {
+@test "there are commands, each with a page that pgscan(1) and README list" {
 	local command
 
 	[[ -n $(commands) ]]
 	for command in $(commands); do
 		[[ -f man/pgscan-$command.1.scd ]] || fail "pgscan $command has no page"
+		grep -qF "(man/pgscan-$command.1.scd)" README.md || fail "README does not list $command"
 	done
 	same commands "$(commands | sort)" "$(section COMMANDS <man/pgscan.1.scd | terms |
 		sed -n 's/^[*]pgscan-\(.*\)[*](1)$/\1/p' | sort)"
@@ -215,7 +216,7 @@ a_value() {
 example_lines() {
 	{
 		# shellcheck disable=SC2016 # no expansion is meant
-		sed -n '/^```console$/,/^```$/p' README.md
+		sed -n -e '/^```console$/,/^```$/p' -e '/^```text$/,/^```$/p' README.md
 		for command in $(commands); do
 			page "$command" | section EXAMPLES
 		done
