@@ -8,6 +8,7 @@
 #include "../src/procfs.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -23,7 +24,8 @@ enum {
 static const struct argp_option options[] = {
 	{"interval", 'i', "SEC", 0, "Seconds of a sample (1)", 0},
 	{"count", 'c', "N", 0, "Samples (with --interval endless, otherwise 1)", 0},
-	{"section", OPT_SECTION, "rates|psi|cgroup|swap", 0, "Only these sections, with commas", 0},
+	{"section", OPT_SECTION, "rates|psi|cgroup|swap|writeback|reporting", 0,
+	 "Only these sections, with commas", 0},
 	{"cgroup", 'g', "CGROUP", 0, "Report on this cgroup too; repeatable", 0},
 	{"recursive", OPT_RECURSIVE, NULL, 0, "and on each one below it", 0},
 	{"sort", 's', "usage|swap|scanned|stalled", 0, "Order the cgroups, from the largest down",
@@ -119,11 +121,25 @@ static struct pgs_count parse_swappiness(const char *word, struct argp_state *st
 	return value;
 }
 
+static error_t add_pid(struct reclaim_opts *o, const char *word, struct argp_state *state)
+{
+	pid_t *more = reallocarray(o->pids, o->nr_pids + 1, sizeof(*more));
+	uint64_t pid = 0;
+
+	if (!more)
+		return ENOMEM;
+	o->pids = more;
+	if (pgs_parse_u64(word, &pid) || !pid || pid > INT_MAX)
+		argp_error(state, "'%s' is not a process id; a command stands behind '--'", word);
+	more[o->nr_pids++] = (pid_t)pid;
+	return 0;
+}
+
 /* What stands behind "--" is a command of the user's, options and all. */
 static error_t take_argument(struct reclaim_opts *o, const char *arg, struct argp_state *state)
 {
 	if (!state->quoted || state->next - 1 < state->quoted)
-		argp_error(state, "'%s': a command stands behind '--'", arg);
+		return add_pid(o, arg, state);
 	o->command = &state->argv[state->next - 1];
 	state->next = state->argc;
 	return 0;
@@ -147,6 +163,7 @@ static void complete_opts(struct reclaim_opts *o, struct argp_state *state)
 {
 	bool wants_cgroups = o->nr_cgroups || o->recursive || o->key || o->top || o->command;
 
+	o->named = o->sections;
 	if (!o->sections) {
 		o->sections = (1u << NR_SECTIONS) - 1;
 		if (!wants_cgroups)
@@ -154,6 +171,8 @@ static void complete_opts(struct reclaim_opts *o, struct argp_state *state)
 	}
 	if (o->command)
 		o->sections |= SECTION_BIT(SECTION_CGROUP);
+	if (o->nr_pids)
+		o->sections |= SECTION_BIT(SECTION_WRITEBACK);
 	if (wants_cgroups && !(o->sections & SECTION_BIT(SECTION_CGROUP)))
 		argp_error(state,
 			   "--cgroup, --recursive, --sort and --top need the section cgroup");
@@ -218,7 +237,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse_opt,
-	.args_doc = "[-- COMMAND [ARG...]]",
+	.args_doc = "[PID...] [-- COMMAND [ARG...]]",
 	.doc = "What reclaim is doing: pages scanned, reclaimed and swapped, and who waits for it.",
 	.children = children,
 };
@@ -231,6 +250,7 @@ static void source_fini(struct source *src)
 		free(src->paths[i]);
 	free(src->paths);
 	pgs_cgroups_close(src->cgroups);
+	pgs_kmod_close(src->kmod);
 }
 
 /* The cgroups named, or the root of the hierarchy. */
@@ -253,9 +273,14 @@ static int resolve_cgroups(struct source *src, const struct reclaim_opts *opts)
 
 static int source_init(struct source *src, const struct reclaim_opts *opts)
 {
-	int r = 0;
+	int r = target_kmod(src->ctx, &opts->source, &src->kmod);
 
+	if (r)
+		return r;
 	src->sections = opts->sections;
+	src->named = opts->named;
+	src->pids = opts->pids;
+	src->nr_pids = opts->nr_pids;
 	src->recursive = opts->recursive;
 	src->key = opts->key;
 	src->top = opts->top;
@@ -284,7 +309,8 @@ static int print_report(struct run *run, FILE *f)
 {
 	_cleanup_free_ char *kernel = NULL;
 	struct pgs_ctx *ctx = run->src.ctx;
-	struct out_head head = {.command = "reclaim-report", .page_size = ctx->page_size};
+	struct out_head head = {
+		.command = "reclaim-report", .page_size = ctx->page_size, .module = run->src.kmod};
 	int r;
 
 	if (!ctx->live && pgs_read_file(ctx, 0, &kernel, "proc/sys/kernel/osrelease") > 0)
@@ -333,6 +359,7 @@ static int run(int argc, char **argv)
 	source_fini(&run.src);
 	pgs_ctx_close(run.src.ctx);
 	free(opts.cgroups);
+	free(opts.pids);
 	return r;
 }
 

@@ -11,9 +11,12 @@
 #include "cmd.h"
 #include "../src/cgroup.h"
 #include "../src/memcgstat.h"
+#include "../src/pagestates.h"
 #include "../src/psi.h"
+#include "../src/reporting.h"
 #include "../src/swap.h"
 #include "../src/swapstat.h"
+#include "../src/tags.h"
 #include "../src/vmstat.h"
 
 enum section {
@@ -21,6 +24,8 @@ enum section {
 	SECTION_PSI,
 	SECTION_CGROUP,
 	SECTION_SWAP,
+	SECTION_WRITEBACK,
+	SECTION_REPORTING,
 	NR_SECTIONS,
 };
 
@@ -44,7 +49,10 @@ struct reclaim_opts {
 	uint64_t interval_ns;  /* 0: not given */
 	uint64_t count;	       /* samples; 0: not given */
 	unsigned int sections; /* SECTION_BIT() mask; 0: not given */
-	const char **cgroups;  /* as typed; the strings are argv's */
+	unsigned int named;    /* those that were given: what is costly is done for them alone */
+	pid_t *pids;	       /* whose mappings' tags are asked for */
+	size_t nr_pids;
+	const char **cgroups; /* as typed; the strings are argv's */
 	size_t nr_cgroups;
 	bool recursive; /* those below them too */
 	enum cgroup_key key;
@@ -68,7 +76,13 @@ struct reading_cgroup {
 	struct pgs_memcg_stat stat;
 };
 
-/* What could not be read has its -errno, and the rest is whole. */
+struct reading_process {
+	pid_t pid;
+	int err; /* 0; -ENODEV: no module; -errno */
+	struct pgs_tags_list tags;
+};
+
+/* What could not be read has its -errno, and the rest is whole; -ENODATA: it was not asked for. */
 struct reading {
 	uint64_t at_ns; /* CLOCK_MONOTONIC; 0: no reading */
 	int vm_err, psi_err, swap_err, zswap_err;
@@ -79,12 +93,24 @@ struct reading {
 	struct pgs_zswap zswap;
 	struct reading_cgroup *cgroups;
 	size_t nr_cgroups;
+	int states_err;
+	struct pgs_page_states states;
+	struct reading_process *processes;
+	size_t nr_processes;
+	struct pgs_reporting reporting;
+	int zones_err;
+	struct pgs_free_zones zones;
+	int reported_err;
+	uint64_t reported_ns; /* what counting those reported took */
 };
 
 /* Where readings come from. */
 struct source {
 	struct pgs_ctx *ctx;
-	unsigned int sections;
+	struct pgs_kmod *kmod; /* NULL: without the module */
+	unsigned int sections, named;
+	const pid_t *pids; /* the options' */
+	size_t nr_pids;
 	struct pgs_cgroups *cgroups; /* NULL when no cgroup is asked for */
 	char **paths;		     /* of the cgroups asked for, resolved */
 	size_t nr_paths;
@@ -95,6 +121,8 @@ struct source {
 
 /* reading_take - look at everything that @src's sections need. 0 or -ENOMEM. */
 int reading_take(const struct source *src, struct reading *ret);
+/* reading_take_first - the counters that a later one is compared with; nothing that is costly. */
+int reading_take_first(const struct source *src, struct reading *ret);
 void reading_fini(struct reading *reading);
 
 /* ---- reclaim_metrics.c ----------------------------------------------------------------------- */
@@ -104,6 +132,11 @@ struct labels {
 	const char *cgroup, *device;
 	const char *actor; /* kswapd, direct, khugepaged, proactive, cgroup */
 	const char *kind;  /* anon, file */
+	struct pgs_count node, order;
+	const char *zone;
+	struct pgs_count pid;
+	uint64_t start, end; /* of a mapping; 0, 0: of none */
+	const char *vma;     /* its name */
 };
 
 struct figure {
@@ -162,13 +195,16 @@ const char *why_no_delta(const struct report *rep, struct pgs_count before, stru
 			 const char *missing);
 struct pgs_count count_delta(struct pgs_count before, struct pgs_count now);
 
-/* ---- reclaim_rates.c, reclaim_cgroups.c, reclaim_swap.c: one function a section -------------- */
+/* ---- reclaim_rates.c, _cgroups.c, _swap.c, _pages.c: one function a section -------------------
+ */
 
 void report_rates(struct report *rep, const struct reading *before, const struct reading *now);
 void report_psi(struct report *rep, const struct reading *before, const struct reading *now);
 void report_cgroups(struct report *rep, const struct source *src, const struct reading *before,
 		    const struct reading *now);
 void report_swap(struct report *rep, const struct reading *before, const struct reading *now);
+void report_writeback(struct report *rep, const struct reading *before, const struct reading *now);
+void report_reporting(struct report *rep, const struct reading *now);
 
 /* reclaim_scanned - the pages that all actors scanned. */
 struct pgs_count reclaim_scanned(const struct pgs_vmstat *vm);

@@ -250,6 +250,100 @@ static void put_cgroups(FILE *f, const struct report *rep)
 			put_cgroup(f, rep, rep->metrics[i].labels.cgroup);
 }
 
+static const struct metric *of_writeback(const struct report *rep, const char *name,
+					 struct labels labels)
+{
+	return report_find(rep, SECTION_WRITEBACK, name, labels);
+}
+
+/* The pages of one mapping that have each tag. */
+static void put_tags(FILE *f, const struct report *rep, const struct metric *uses)
+{
+	static const char *const names[] = {"cached", "tagged_dirty", "tagged_towrite",
+					    "tagged_writeback"};
+
+	fprintf(f, "%14llu", (unsigned long long)uses->labels.pid.n);
+	fprintf(f, " %10s", !uses->value.set ? "-" : uses->value.n ? "yes" : "no");
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		put_size(f, 10, rep, of_writeback(rep, names[i], uses->labels));
+	put_name(f, uses->labels.vma ?: uses->reason ?: "");
+}
+
+static void put_writeback(FILE *f, const struct report *rep)
+{
+	static const char *const names[] = {"dirty", "writeback", "swap_cache"};
+	static const char *const walked[] = {"pages_dirty", "pages_writeback", "pages_swap_cache"};
+	const struct labels none = {0};
+	const struct metric *walk = of_writeback(rep, "pages_walk", none);
+	bool heading = false;
+
+	fprintf(f, "%-14s %10s %10s %10s\n%-14s", "writeback", "dirty", "writeback", "swap cache",
+		"counted");
+	for (size_t i = 0; i < 3; i++)
+		put_size(f, 10, rep, of_writeback(rep, names[i], none));
+	fputc('\n', f);
+	if (walk && walk->value.set) {
+		fprintf(f, "%-14s", "page by page");
+		for (size_t i = 0; i < 3; i++)
+			put_size(f, 10, rep, of_writeback(rep, walked[i], none));
+		fprintf(f, "  in %.3f s\n", (double)walk->value.n / 1e6);
+	}
+	for (size_t i = 0; i < rep->nr; i++) {
+		if (strcmp(rep->metrics[i].name, "uses_tags") != 0)
+			continue;
+		if (!heading)
+			fprintf(f, "%14s %10s %10s %10s %10s %10s\n", "pid", "uses tags", "cached",
+				"dirty", "towrite", "writeback");
+		heading = true;
+		put_tags(f, rep, &rep->metrics[i]);
+	}
+}
+
+static const struct metric *of_reporting(const struct report *rep, const char *name,
+					 struct labels labels)
+{
+	return report_find(rep, SECTION_REPORTING, name, labels);
+}
+
+static const char *in_words(const struct metric *m)
+{
+	return !m || !m->value.set ? "unknown" : m->value.n ? "yes" : "no";
+}
+
+static void put_reporting(FILE *f, const struct report *rep)
+{
+	const struct labels none = {0};
+	const struct metric *balloon = of_reporting(rep, "balloon", none);
+	const struct metric *order = of_reporting(rep, "least_order", none);
+
+	fprintf(f, "%-14s ", "reporting");
+	if (is_on(balloon))
+		fprintf(f, "offered: %s, negotiated: %s, ",
+			in_words(of_reporting(rep, "offered", none)),
+			in_words(of_reporting(rep, "negotiated", none)));
+	else
+		fputs("no balloon device, ", f);
+	if (order && order->value.set)
+		fprintf(f, "blocks of order %llu and up\n", (unsigned long long)order->value.n);
+	else
+		fputs("nobody registered\n", f);
+	fprintf(f, "%-14s %10s %10s\n", "zone", "free", "reported");
+	for (size_t i = 0; i < rep->nr; i++) {
+		const struct metric *m = &rep->metrics[i];
+
+		if (m->section != SECTION_REPORTING || strcmp(m->name, "free") != 0)
+			continue;
+		if (m->labels.zone)
+			fprintf(f, "%2llu %-11s", (unsigned long long)m->labels.node.n,
+				m->labels.zone);
+		else
+			fprintf(f, "%-14s", "all");
+		put_size(f, 10, rep, m);
+		put_size(f, 10, rep, of_reporting(rep, "reported", m->labels));
+		fputc('\n', f);
+	}
+}
+
 static void put_verdict(FILE *f, const struct report *rep)
 {
 	char text[VERDICT_MAX];
@@ -287,6 +381,10 @@ static void put_block(FILE *f, struct block *b, const struct report *rep)
 		put_cgroups(f, rep);
 	if (has_section(rep, SECTION_SWAP))
 		put_swap(f, rep);
+	if (has_section(rep, SECTION_WRITEBACK))
+		put_writeback(f, rep);
+	if (has_section(rep, SECTION_REPORTING))
+		put_reporting(f, rep);
 	put_verdict(f, rep);
 }
 

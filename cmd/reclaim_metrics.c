@@ -6,10 +6,9 @@
 #include <string.h>
 
 const char *const section_names[NR_SECTIONS] = {
-	[SECTION_RATES] = "rates",
-	[SECTION_PSI] = "psi",
-	[SECTION_CGROUP] = "cgroup",
-	[SECTION_SWAP] = "swap",
+	[SECTION_RATES] = "rates",	   [SECTION_PSI] = "psi",
+	[SECTION_CGROUP] = "cgroup",	   [SECTION_SWAP] = "swap",
+	[SECTION_WRITEBACK] = "writeback", [SECTION_REPORTING] = "reporting",
 };
 
 struct metric *report_add(struct report *rep, enum section section, const char *name,
@@ -123,6 +122,10 @@ void report_make(struct report *rep, const struct source *src, const struct read
 		report_cgroups(rep, src, before, now);
 	if (src->sections & SECTION_BIT(SECTION_SWAP))
 		report_swap(rep, before, now);
+	if (src->sections & SECTION_BIT(SECTION_WRITEBACK))
+		report_writeback(rep, before, now);
+	if (src->sections & SECTION_BIT(SECTION_REPORTING))
+		report_reporting(rep, now);
 }
 
 void report_fini(struct report *rep)
@@ -136,6 +139,20 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
+static bool same_count(struct pgs_count a, struct pgs_count b)
+{
+	return a.set == b.set && (!a.set || a.n == b.n);
+}
+
+static bool same_labels(const struct labels *a, const struct labels *b)
+{
+	return same_text(a->cgroup, b->cgroup) && same_text(a->device, b->device) &&
+	       same_text(a->actor, b->actor) && same_text(a->kind, b->kind) &&
+	       same_text(a->zone, b->zone) && same_count(a->node, b->node) &&
+	       same_count(a->order, b->order) && same_count(a->pid, b->pid) &&
+	       a->start == b->start && a->end == b->end;
+}
+
 const struct metric *report_find(const struct report *rep, enum section section, const char *name,
 				 struct labels labels)
 {
@@ -143,10 +160,7 @@ const struct metric *report_find(const struct report *rep, enum section section,
 		const struct metric *m = &rep->metrics[i];
 
 		if (m->section == section && !strcmp(m->name, name) &&
-		    same_text(m->labels.cgroup, labels.cgroup) &&
-		    same_text(m->labels.device, labels.device) &&
-		    same_text(m->labels.actor, labels.actor) &&
-		    same_text(m->labels.kind, labels.kind))
+		    same_labels(&m->labels, &labels))
 			return m;
 	}
 	return NULL;

@@ -42,6 +42,9 @@ static void note_failures(struct run *run, const struct reading *now)
 		out_error(run->out, 0, "/proc/vmstat", now->vm_err);
 	if (now->swap_err)
 		out_error(run->out, 0, "/proc/swaps", now->swap_err);
+	for (size_t i = 0; i < now->nr_processes; i++)
+		if (now->processes[i].err == -ESRCH)
+			out_error(run->out, (int)now->processes[i].pid, "no such process", -ESRCH);
 	for (size_t i = 0; i < now->nr_cgroups; i++)
 		if (now->cgroups[i].err)
 			out_error(run->out, 0, now->cgroups[i].path, now->cgroups[i].err);
@@ -81,7 +84,8 @@ static int take_samples(struct run *run)
 {
 	const uint64_t interval = run->opts->interval_ns ?: NS;
 	struct reading now;
-	int err = reading_take(&run->src, &run->first);
+	int err = reads_once(run) ? reading_take(&run->src, &run->first)
+				  : reading_take_first(&run->src, &run->first);
 
 	if (err)
 		return err;

@@ -64,6 +64,11 @@ int pgs_caps_init(void)
 	return set_effective(0, NULL);
 }
 
+bool pgs_caps_are_callers(void)
+{
+	return !getauxval(AT_SECURE);
+}
+
 /* The inheritable set is the caller's, and stays. */
 static int give_up_all(void)
 {
@@ -80,7 +85,7 @@ static int give_up_all(void)
 
 int pgs_caps_restore(void)
 {
-	return getauxval(AT_SECURE) ? give_up_all() : set_effective(UINT64_MAX, NULL);
+	return pgs_caps_are_callers() ? set_effective(UINT64_MAX, NULL) : give_up_all();
 }
 
 uint64_t pgs_caps_permitted(void)

@@ -32,6 +32,11 @@ uint64_t pgs_caps_permitted(void);
 uint64_t pgs_caps_raise(uint64_t mask);
 void pgs_caps_lower(void);
 
+/* pgs_caps_are_callers - false when pgscan has privileges that its caller had not, from its file:
+ * what is done for the caller, and not only read for it, is then done with the caller's rights
+ * alone. */
+bool pgs_caps_are_callers(void);
+
 /* pgs_caps_missing - the first capability of @mask, in the order of its number, that is not
  * permitted, as its CAP_ number; -1 when all are. */
 int pgs_caps_missing(uint64_t mask);

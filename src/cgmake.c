@@ -33,6 +33,11 @@ static int file_failed(struct pgs_cgmake *made, const char *path, const char *fi
 			    pgs_cgroups_mount(made->cgroups), path, file, strerror(-err));
 }
 
+static uint64_t own_caps(void)
+{
+	return pgs_caps_are_callers() ? PGS_CAP(CAP_DAC_OVERRIDE) : 0;
+}
+
 static int put(struct pgs_cgmake *made, const char *path, const char *file, const char *text)
 {
 	_cleanup_free_ char *name = NULL;
@@ -41,11 +46,11 @@ static int put(struct pgs_cgmake *made, const char *path, const char *file, cons
 
 	if (asprintf(&name, "%s%s/%s", pgs_cgroups_mount(made->cgroups) + 1, path, file) < 0)
 		return -ENOMEM;
+	pgs_caps_raise(own_caps());
 	fd = openat(made->ctx->root_fd, name, O_WRONLY | O_CLOEXEC);
-	if (fd >= 0 && write(fd, text, strlen(text)) >= 0)
-		return 0;
-	err = -errno;
-	return file_failed(made, path, file, err);
+	err = fd < 0 || write(fd, text, strlen(text)) < 0 ? -errno : 0;
+	pgs_caps_lower();
+	return !err ? 0 : file_failed(made, path, file, err);
 }
 
 static int put_number(struct pgs_cgmake *made, const char *file, uint64_t n)
@@ -152,7 +157,9 @@ static int make_directory(struct pgs_cgmake *made)
 			     (int)getpid(), i) < 0 ||
 		    asprintf(&full, "%s%s", mount + 1, path) < 0)
 			return -ENOMEM;
+		pgs_caps_raise(own_caps());
 		err = mkdirat(made->ctx->root_fd, full, 0755) < 0 ? -errno : 0;
+		pgs_caps_lower();
 		if (!err) {
 			made->path = path;
 			path = NULL;
@@ -322,10 +329,14 @@ static int remove_directories(struct pgs_cgmake *made)
 		_cleanup_free_ char *full = NULL;
 
 		if (asprintf(&full, "%s%s", pgs_cgroups_mount(made->cgroups) + 1, list.paths[i]) <
-		    0)
+		    0) {
 			r = -ENOMEM;
-		else if (unlinkat(made->ctx->root_fd, full, AT_REMOVEDIR) < 0 && errno != ENOENT)
+			break;
+		}
+		pgs_caps_raise(own_caps());
+		if (unlinkat(made->ctx->root_fd, full, AT_REMOVEDIR) < 0 && errno != ENOENT)
 			r = -errno;
+		pgs_caps_lower();
 	}
 	pgs_cgroup_list_fini(&list);
 	return r;

@@ -8,7 +8,9 @@
  * has the memory controller enabled for its children. If none has, it is enabled at the root, and
  * disabled again when the cgroup is removed.
  *
- * Files are written with the caller's own rights; no capability is raised but CAP_KILL.
+ * Files are written with the caller's own rights: CAP_DAC_OVERRIDE is raised for a caller who has
+ * it (a hierarchy's root is closed even to its owner), and not when it is pgscan's by file
+ * capabilities.
  */
 #pragma once
 

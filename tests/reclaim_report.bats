@@ -37,14 +37,14 @@ start_sampling() {
 }
 
 # next_sample: the rows of the next sample into $out, as a document's rows. The last row of each is
-# that of the swap section's zswap_writeback.
+# that of the cost of counting free blocks.
 next_sample() {
 	local line
 
 	: >"$out.rows"
 	while read -r -t 30 -u "$samples" line; do
 		echo "$line" >>"$out.rows"
-		[[ $line != *'"section":"swap","name":"zswap_writeback"'* ]] || break
+		[[ $line != *'"section":"reporting","name":"counting"'* ]] || break
 	done
 	jq -s '{rows: .}' "$out.rows" >"$out"
 }
@@ -83,14 +83,14 @@ stop_sampling() {
 @test "reclaim-report: every row has the same keys, each of one type" {
 	run_pgscan reclaim-report --json -i 0.1 -c 2
 	jq_is '[.rows[] | keys_unsorted] | unique | length' 1
-	jq_is '[.rows[].section] | unique' '["psi","rates","swap"]'
+	jq_is '[.rows[].section] | unique' '["psi","rates","reporting","swap","writeback"]'
 	jq_is '[.rows[].sample] | unique' '[1,2]'
 	jq_true 'all(.rows[]; (.value | type | IN("number", "null")) and (.reason | type |
 		IN("string", "null")) and (.unit | type) == "string")'
 	# What is null has a reason.
 	jq_true 'all(.rows[]; .value != null or .percent != null or .reason != null)'
 	# Nothing is there twice.
-	jq_true '[.rows[] | [.sample, .section, .name, .cgroup, .device, .actor, .kind]] |
+	jq_true '[.rows[] | [.sample, .section, .name, .cgroup, .device, .actor, .kind, .node, .zone, .order]] |
 		length == (unique | length)'
 	jq_true '.summary.samples == 2 and .complete and .summary.elapsed_s >= 0.2'
 }
@@ -262,6 +262,69 @@ stop_sampling() {
 	[[ $stderr == *"no cgroup '/jo'"*"'job'"* && -z $output ]]
 	run_pgscan 4 reclaim-report --root="$FIXTURES/cgroup-disabled" -g /
 	[[ $stderr == *disabled* && -z $output ]]
+}
+
+# ---- pages -----------------------------------------------------------------------------------
+
+@test "reclaim-report: page states and reported blocks, from one walk" {
+	"$FIXTURES/build" free-reported "$tree"
+	run_pgscan reclaim-report --json --root="$tree" --section=writeback,reporting
+	value writeback dirty true value 3
+	value writeback pages_dirty true value 3
+	value writeback pages_writeback true value 2
+	value writeback pages_swap_cache true value 5
+	value writeback pages_free true value 2311
+	value writeback pages true value 2824
+	# The blocks are those of buddyinfo, found again from flags.
+	jq_is '[.rows[] | select(.name == "free_blocks" and .value > 0) | [.zone, .order, .value]]' \
+		'[["DMA",9,1],["DMA",10,1],["Normal",0,1],["Normal",1,1],["Normal",2,1],["Normal",8,1],["Normal",9,1]]'
+	jq_is '[.rows[] | select(.name == "reported_blocks" and .value > 0) | [.zone, .order, .value]]' \
+		'[["DMA",10,1],["Normal",9,1]]'
+	value reporting reported '.zone == null' value 1536
+	value reporting reported_memory '.zone == null' value 6291456
+	value reporting free '.zone == null' value 2311
+	value reporting negotiated true value 1
+	value reporting least_order true value 9
+	value reporting pageblock_order true value 9
+}
+
+@test "reclaim-report: what is costly is done for sections that are named, and says its cost" {
+	"$FIXTURES/build" free-reported "$tree"
+	run_pgscan reclaim-report --json --root="$tree"
+	value writeback dirty true value 3
+	value writeback pages_dirty true reason \
+		'"it takes a walk over all pages: asked for by --section=writeback"'
+	value reporting free '.zone == "DMA"' value 1536
+	value reporting reported '.zone == "DMA"' value null
+	run_pgscan reclaim-report --json --root="$tree" --section=reporting
+	jq_true '[.rows[] | select(.name == "counting")][0].value >= 0'
+}
+
+@test "reclaim-report: no balloon is a state" {
+	run_pgscan reclaim-report --json --root="$FIXTURES/vmstat-6.18"
+	value reporting balloon true value 0
+	value reporting negotiated true reason '"no balloon device"'
+	run_pgscan reclaim-report --root="$FIXTURES/vmstat-6.18"
+	[[ $output == *"no balloon device"* ]]
+}
+
+@test "reclaim-report: without the module the tags are null, with the reason" {
+	run_pgscan reclaim-report --json --kmod=off -i 0.1 -c 1 --section=psi $$
+	value writeback uses_tags true value null
+	value writeback uses_tags true reason '"the module is not there"'
+	jq_is "[.rows[] | select(.name == \"uses_tags\") | .pid]" "[$$]"
+	[[ -c /dev/pgscan ]] || run_pgscan 4 reclaim-report --kmod=require $$
+}
+
+@test "reclaim-report: live, the pages walked are those that the kernel counts" {
+	requires root plain cap:sys_admin
+	local free
+
+	run_pgscan reclaim-report --json -i 0.1 -c 1 --section=writeback,reporting
+	free=$(awk '$1 == "nr_free_pages" { print $2 }' /proc/vmstat)
+	# Memory moves on a machine that others use: within a tenth.
+	jq_true "[.rows[] | select(.name == \"pages_free\")][0].value | . > $free * 0.9 and . < $free * 1.1"
+	jq_true '[.rows[] | select(.name == "pages_walk")][0].value > 0'
 }
 
 # ---- intervals -------------------------------------------------------------------------------

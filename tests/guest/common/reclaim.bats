@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# reclaim-report where there is swap: its figures against those read by hand around it, and commands
+# in cgroups of either version.
+
+# Variables of the libraries, which shellcheck does not see come
+# shellcheck disable=SC2030,SC2031,SC2154
+
+load ../lib
+
+# value NAME CONDITION FIELD: the field of the one row that matches
+value() {
+	jq -r "[.rows[] | select(.name == \"$1\" and ($2))] | if length == 1 then .[0].$3 else \"rows: \(length)\" end" \
+		"$out"
+}
+
+# near ONE OTHER PERCENT
+near() {
+	awk -v a="$1" -v b="$2" -v p="$3" 'BEGIN { d = a > b ? a - b : b - a; exit !(d * 100 <= b * p) }' ||
+		fail "$1 is not within $3 % of $2"
+}
+
+no_cgroup_left() {
+	[[ -z $(find /sys/fs/cgroup -type d -name 'pgscan-*') ]]
+}
+
+# Eight sequential writers, three times as large as what they may have, as vm-scalability's swap-w-seq
+# shellcheck disable=SC2016 # of sh, not ours
+writers='for i in 1 2 3 4 5 6 7 8; do "$0" pages=3072 write=all </dev/null >/dev/null & done; wait'
+
+@test "reclaim-report: sequential writers: swap-out is what pswpout says" {
+	local before after
+
+	swap_zram 256M
+	before=$(vmstat pswpout)
+	run_pgscan reclaim-report --json --limit=32M -- sh -c "$writers" "$BUILD/targets/anon"
+	after=$(vmstat pswpout)
+	cp "$out" /out/reclaim-writers.json
+	((after - before > 8000)) || fail "only $((after - before)) pages were swapped out"
+	near "$(jq .summary.swap_out_pages "$out")" $((after - before)) 1
+	near "$(jq '.summary.swap_out_mib_s * .summary.elapsed_s * 256' "$out")" $((after - before)) 1
+	jq_true 'all(.rows[] | select(.name == "efficiency" and .percent != null);
+		.percent >= 0 and .percent <= 100)'
+	jq_true '.summary.peak_bytes == null or .summary.peak_bytes <= 33554432'
+	jq_true '.summary.left_processes == 0 and .summary.cgroup_oom_kills == 0'
+	# The limit of a cgroup had it reclaimed, and no actor of the machine: where the kernel tells.
+	[[ -z $(vmstat pgscan_anon) ]] || (($(value scanned '.section == "rates" and .actor == "cgroup"' delta) > 8000))
+	no_cgroup_left
+}
+
+@test "reclaim-report: what is used of an area is what /proc/swaps says" {
+	swap_zram 64M 10
+	swap_disk 0 5
+	cg_new used 8M
+	target_start --cgroup used anon pages=4096 write=all
+	swap_settle
+	run_pgscan reclaim-report --json -i 0.2 -c 1
+	while read -r device _ size used _; do
+		[[ $(value size ".device == \"$device\"" value) == $((size / 4)) ]]
+		[[ $(value used ".device == \"$device\"" value) == $((used / 4)) ]]
+	done < <(tail -n +2 /proc/swaps)
+	(($(value used '.device == null' value) > 1000))
+	# zram's own numbers
+	zram=$(awk '/zram/ { sub(".*/", "", $1); print $1 }' /proc/swaps)
+	read -r data compressed memory _ </sys/block/"$zram"/mm_stat
+	[[ $(value zram_data true value) == "$data" ]]
+	[[ $(value zram_compressed true value) == "$compressed" ]]
+	[[ $(value zram_memory true value) == "$memory" ]]
+}
+
+@test "reclaim-report: a cgroup's figures are those of its files" {
+	swap_zram 64M
+	cg_new figures 8M
+	target_start --cgroup figures anon pages=4096 write=all
+	swap_settle
+	run_pgscan reclaim-report --json -i 0.1 -c 1 -g figures
+	case $CG_VERSION in
+	v1)
+		usage=$(<"$CG_ROOT/figures/memory.usage_in_bytes")
+		swap=$(awk '$1 == "total_swap" { print $2 }' "$CG_ROOT/figures/memory.stat")
+		;;
+	v2)
+		usage=$(<"$CG_ROOT/figures/memory.current")
+		swap=$(<"$CG_ROOT/figures/memory.swap.current")
+		[[ $(value scanned '.cgroup == "/figures" and .actor == null' value) == \
+			$(awk '$1 == "pgscan" { print $2 }' "$CG_ROOT/figures/memory.stat") ]]
+		(($(value stalled_some '.cgroup == "/figures"' value) >= 0))
+		;;
+	esac
+	[[ $(value usage '.cgroup == "/figures"' value) == "$usage" ]]
+	[[ $(value swap '.cgroup == "/figures"' value) == "$swap" ]]
+	((swap > 4 << 20))
+	[[ $(value limit '.cgroup == "/figures"' value) == 8388608 ]]
+}
+
+@test "reclaim-report: the experiment around its target, with no set-up" {
+	swap_zram 64M
+	run_pgscan reclaim-report --json --limit=512K --swappiness=60 -- \
+		"$BUILD/targets/shm" kind=anon pages=256 write=all
+	cp "$out" /out/reclaim-experiment.json
+	jq_is '[.summary.status, .summary.swappiness, .summary.limit_bytes]' '[0,60,524288]'
+	# The last look before it ends: shared pages in swap, and in the cgroup's account.
+	jq_true '.summary.end_swap_shmem_pages > 64 and .summary.end_swap_shmem_pages <= 256'
+	jq_true '.summary.end_swap_bytes >= .summary.end_swap_shmem_pages * 4096'
+	jq_true '.summary.end_usage_bytes <= 524288'
+	jq_true '.summary.swap_out_pages > 64'
+	no_cgroup_left
+}
+
+@test "reclaim-report: private pages at the end are anonymous swap" {
+	swap_zram 64M
+	run_pgscan reclaim-report --json --limit=1M -- "$BUILD/targets/anon" pages=1024 write=all
+	jq_true '.summary.end_swap_anon_pages > 700 and .summary.end_swap_shmem_pages == 0'
+}
+
+@test "reclaim-report: swap beside the memory: the two limits mean the same on v1 and v2" {
+	swap_zram 64M
+	[[ $CG_VERSION == v2 || -e $CG_ROOT/memory.memsw.limit_in_bytes ]] || skip "no swap accounting"
+	# 4 MiB in 2 and 4; and killed in 2 and 1.
+	run_pgscan reclaim-report --json --limit=2M --swap-limit=4M -- "$BUILD/targets/anon" pages=1024 write=all
+	[[ $(value swap_limit true value) == 4194304 ]]
+	run_pgscan 137 reclaim-report --json --limit=2M --swap-limit=1M -- \
+		"$BUILD/targets/anon" pages=1024 write=all
+	jq_true '.summary.cgroup_oom_kills >= 1 and .summary.verdict == "out of memory"'
+	no_cgroup_left
+}
+
+@test "reclaim-report: 60 runs, 15 of them ended by a signal, leave no cgroup" {
+	local i pid
+
+	for ((i = 0; i < 60; i++)); do
+		if ((i % 4)); then
+			"$PGSCAN" reclaim-report -q --limit=32M --output-file=/dev/null -- true
+		else
+			"$PGSCAN" reclaim-report -q --output-file=/dev/null -- \
+				sh -c 'sleep 1000 & exec sleep 1000' 3>&- &
+			pid=$!
+			((i % 8)) || until ! no_cgroup_left; do :; done
+			kill -TERM "$pid"
+			wait "$pid" || true
+		fi
+	done
+	no_cgroup_left
+}
