@@ -43,6 +43,8 @@ struct swapmap_account {
 	uint64_t used;
 	uint64_t anon, shmem; /* slots, each once */
 	struct pgs_val cache; /* slots that only the swap cache holds */
+	bool cache_by_type;   /* and of each type, from kernel memory */
+	uint64_t cache_of_type[PGS_PM_SWAP_TYPES];
 	uint64_t unaccounted;
 	uint64_t excess; /* more was found than is used: things moved meanwhile */
 };
@@ -157,6 +159,13 @@ int swapmap_emit_cgroup(struct swapmap *m, uint32_t owner, uint64_t nr_procs,
 			const struct swapmap_part *part);
 int swapmap_show_devices(struct swapmap *m);
 int swapmap_show_objects(struct swapmap *m);
+
+/* ---- swapmap_cache.c ---------------------------------------------------------------------------
+ */
+
+/* swapmap_count_cache - count the slots that only the swap cache holds, once all owners are known.
+ * 0, or -errno: -EOPNOTSUPP where kernel memory does not tell. */
+int swapmap_count_cache(struct swapmap *m, uint64_t *ret_slots);
 
 /* ---- swapmap_summary.c ------------------------------------------------------------------------
  */

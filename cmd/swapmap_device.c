@@ -77,7 +77,7 @@ static struct pgs_slot_counts count_line(const struct swapmap *m, int type)
 	return type < 0 ? counts : count_spaces(m, (uint32_t)type, (uint32_t)type + 1);
 }
 
-/* In which area a cached page's slot lies is only known where there is one. */
+/* In which area a cached page's slot lies is only known where there is one, or by kernel memory. */
 static void fill_owners(const struct swapmap *m, const struct pgs_swap_area *area, int type,
 			struct pgs_val *vals)
 {
@@ -89,6 +89,8 @@ static void fill_owners(const struct swapmap *m, const struct pgs_swap_area *are
 	vals[D_SHMEM] = swapmap_pages_if(m->swaps.nr == 1 || !is_partial(m), counts.shmem);
 	if (cache->set && (!cache->u || m->swaps.nr == 1))
 		vals[D_CACHED] = *cache;
+	else if (m->account.cache_by_type && type >= 0)
+		vals[D_CACHED] = pgs_u64(m->account.cache_of_type[type]);
 	known = counts.anon + counts.shmem + (vals[D_CACHED].set ? vals[D_CACHED].u : 0);
 	if (vals[D_ANON].set && vals[D_SHMEM].set &&
 	    (vals[D_CACHED].set || !m->opts->target.system))
@@ -102,7 +104,7 @@ static const char *area_note(const struct swapmap *m, bool open)
 	if (m->hidden_slots)
 		return "slots hidden (needs CAP_SYS_ADMIN)";
 	if (is_partial(m))
-		return "shared memory needs the module";
+		return "shared memory needs the module or kernel memory";
 	return NULL;
 }
 

@@ -252,6 +252,9 @@ static int open_cache(struct swapmap *m)
 	if (!m->opts->target.system || m->opts->slot || m->opts->map ||
 	    (m->cached_pages.set && !m->cached_pages.u))
 		return 0;
+	if (pgs_kmem_has(m->env.kmem,
+			 PGS_KMEM_SWAP_CACHE)) /* tells slot by slot, from the other end */
+		return 0;
 	r = pgs_swapcache_new(m->ctx, &m->cache);
 	if (r && r != -ENOMEM)
 		msg_note("pages in the swap cache are not counted: %s", pgs_ctx_error(m->ctx));
@@ -260,7 +263,7 @@ static int open_cache(struct swapmap *m)
 
 static int ask_all(struct swapmap *m)
 {
-	int r = pgs_swapobjs_open(m->ctx, m->env.kmod, &m->objs);
+	int r = pgs_swapobjs_open(m->ctx, m->env.kmod, m->env.kmem, &m->objs);
 
 	if (!r)
 		r = open_cache(m);

@@ -183,7 +183,7 @@ static const char *row_note(const struct show *s, const struct row *row, bool ha
 	if (row->unknown)
 		return "not known whether in swap";
 	if (!row->located)
-		return row->is_shmem ? "location needs the module"
+		return row->is_shmem ? "location needs the module or kernel memory"
 				     : "slot hidden (needs CAP_SYS_ADMIN)";
 	if (!row->one_type)
 		return "several swap areas";

@@ -44,14 +44,21 @@ static int compare_entries(struct swapmap *m)
 static int count_cache(struct swapmap *m, uint64_t left)
 {
 	struct swapmap_account *a = &m->account;
-	uint64_t slots;
+	uint64_t slots = 0;
 	int r;
 
 	if (!left || (m->cached_pages.set && !m->cached_pages.u)) {
 		a->cache = pgs_u64(0);
 		return 0;
 	}
-	if (!m->cache || !m->owners_known)
+	if (!m->owners_known)
+		return 0;
+	r = swapmap_count_cache(m, &slots);
+	if (r != -EOPNOTSUPP && r != -EFAULT) {
+		a->cache = swapmap_pages_if(!r, slots);
+		return r == -ENOMEM ? r : 0;
+	}
+	if (!m->cache)
 		return 0;
 	if (pgs_swapcache_seal(m->cache)) {
 		r = compare_entries(m);

@@ -70,6 +70,33 @@ struct pgs_kobject {
 int pgs_kmem_object(struct pgs_kmem *kmem, int fd, struct pgs_kobject *ret_object)
 	__attribute__((nonnull, warn_unused_result));
 
+/* The objects that have pages in swap, by the superblocks' lists of inodes. */
+struct pgs_kobjects {
+	struct pgs_kobject *objects;
+	size_t nr;
+};
+
+/*
+ * pgs_kmem_list - list them, mapped or not. The lists change under the walk: each must have come
+ * back to its head, or all is walked again. Returns 0; -EAGAIN when that never happened; -errno.
+ */
+int pgs_kmem_list(struct pgs_kmem *kmem, struct pgs_kobjects *ret_list)
+	__attribute__((nonnull, warn_unused_result));
+void pgs_kobjects_fini(struct pgs_kobjects *list);
+
+/*
+ * pgs_kmem_name - the name of a listed object: of the kernel's own mount that of its dentry
+ * ("memfd:x", "SYSV00000000", "dev/zero"), of others the path from the root of its file system on,
+ * with a leading slash. Bytes; "" where it has none. The caller frees it. 0 or -errno.
+ */
+int pgs_kmem_name(struct pgs_kmem *kmem, const struct pgs_kobject *object, char **ret_name)
+	__attribute__((nonnull, warn_unused_result));
+
+/* pgs_kmem_is_same - whether the object still is the one that was read: inode, number, generation.
+ */
+bool pgs_kmem_is_same(struct pgs_kmem *kmem, const struct pgs_kobject *object)
+	__attribute__((nonnull));
+
 /* ---- kmem_xarray.c: the entries of an object ------------------------------------------------- */
 
 enum pgs_kentry {

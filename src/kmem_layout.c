@@ -90,6 +90,16 @@ static int check_bounds(struct pgs_ctx *ctx, const struct kmem_layout *at)
 	return 0;
 }
 
+/* d_u.d_alias, as it was called before it became a member of an anonymous union. */
+static void find_alias(const struct pgs_btf *btf, struct kmem_layout *at)
+{
+	struct pgs_btf_member alias;
+
+	if (!pgs_btf_member(btf, "dentry", "d_alias", &alias) ||
+	    !pgs_btf_member(btf, "dentry", "d_u.d_alias", &alias))
+		at->dentry_alias = (struct kmem_member){alias.offset, alias.size};
+}
+
 static int fill(struct pgs_ctx *ctx, const struct pgs_btf *btf, struct kmem_layout *at)
 {
 	int r = 0;
@@ -108,6 +118,7 @@ static int fill(struct pgs_ctx *ctx, const struct pgs_btf *btf, struct kmem_layo
 		r = check_bounds(ctx, at);
 	if (r)
 		return r;
+	find_alias(btf, at);
 	if (pgs_btf_sizeof(btf, "swap_info_struct", &at->swap_info_struct_bytes))
 		at->swap_info_struct_bytes = 0; /* CONFIG_SWAP=n */
 	if (pgs_btf_sizeof(btf, "swap_cluster_info", &at->swap_cluster_info_bytes))

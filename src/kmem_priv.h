@@ -46,6 +46,11 @@
 	must(xa_node, parent, 8)					\
 	must(xa_node, array, 8)						\
 	must(xa_node, slots, 0)						\
+	may(inode, i_dentry, 8)						\
+	may(dentry, d_parent, 8)					\
+	may(dentry, d_name, 0)						\
+	may(qstr, name, 8)						\
+	may(qstr, len, 4)						\
 	may(swap_info_struct, flags, 8)					\
 	may(swap_info_struct, prio, 0)					\
 	may(swap_info_struct, max, 0)					\
@@ -72,6 +77,7 @@ struct kmem_layout {
 	uint32_t xa_slots;	/* of a node: 64, or 16 with CONFIG_BASE_SMALL */
 	uint32_t cluster_slots; /* of a swap table; 0: this kernel has none */
 	uint32_t address_space_bytes;
+	struct kmem_member dentry_alias; /* the node in its inode's list of dentries */
 };
 
 /* Addresses; 0: not known. */

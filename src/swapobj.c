@@ -19,6 +19,7 @@
 struct pgs_swapobjs {
 	struct pgs_ctx *ctx;
 	struct pgs_kmod *kmod; /* NULL: it lists no objects */
+	bool complete;	       /* all objects in swap are listed */
 	struct pgs_tmpfs_list tmpfs;
 	dev_t kernel_dev;
 	void *tree; /* tsearch(), by identity */
@@ -165,19 +166,19 @@ size_t pgs_swapobj_find(const struct pgs_swapobj *obj, uint64_t index)
 /* ---- by the module --------------------------------------------------------------------------- */
 
 /* The whole name: that of the kernel's own mount as in maps, the others below their mount point. */
-static char *full_name(const struct pgs_swapobjs *objs, const struct pgscan_object *rec)
+static char *full_name(const struct pgs_swapobjs *objs, dev_t dev, bool is_kernel, bool is_cut,
+		       const char *own)
 {
-	const struct pgs_tmpfs *tmpfs = pgs_tmpfs_find(&objs->tmpfs, (dev_t)rec->key.dev);
-	bool is_kernel = rec->flags & PGSCAN_OBJ_F_KERNEL;
+	const struct pgs_tmpfs *tmpfs = pgs_tmpfs_find(&objs->tmpfs, dev);
 	char *name = NULL;
 
-	if (is_kernel && !strcmp(rec->name, "dev/zero"))
+	if (is_kernel && !strcmp(own, "dev/zero"))
 		return strdup("[shmem]");
 	if (asprintf(&name, "%s%s%s", !is_kernel && tmpfs && tmpfs->point[1] ? tmpfs->point : "",
-		     rec->flags & PGSCAN_OBJ_F_NAME_CUT ? "/..."
-		     : is_kernel			? "/"
-							: "",
-		     rec->name) < 0)
+		     is_cut	 ? "/..."
+		     : is_kernel ? "/"
+				 : "",
+		     own) < 0)
 		return NULL;
 	return name;
 }
@@ -243,11 +244,13 @@ static int load_extents(struct pgs_swapobjs *objs, struct pgs_swapobj *obj,
 
 static int take_object(struct pgs_swapobjs *objs, const struct pgscan_object *rec)
 {
-	_cleanup_free_ char *name = full_name(objs, rec);
+	bool is_kernel = rec->flags & PGSCAN_OBJ_F_KERNEL;
 	dev_t dev = (dev_t)rec->key.dev;
+	_cleanup_free_ char *name =
+		full_name(objs, dev, is_kernel, rec->flags & PGSCAN_OBJ_F_NAME_CUT, rec->name);
 	struct pgs_swapobj *obj;
 
-	if (rec->flags & PGSCAN_OBJ_F_KERNEL)
+	if (is_kernel)
 		objs->kernel_dev = dev;
 	if (!name)
 		return -ENOMEM;
@@ -285,6 +288,81 @@ static int list_by_module(struct pgs_swapobjs *objs)
 		for (int i = 0; i < nr && !r; i++)
 			r = take_object(objs, &recs[i]);
 	} while (!r && arg.remaining);
+	objs->complete = !r;
+	return r;
+}
+
+/* ---- by kernel memory ------------------------------------------------------------------------ */
+
+/* All pages in swap of one object. Nothing pins it: 1 when it stayed what it is, 0, -ENOMEM. */
+static int read_extents(struct pgs_swapobjs *objs, struct pgs_kmem *kmem,
+			const struct pgs_kobject *object, struct pgs_swapobj *obj)
+{
+	_cleanup_free_ struct pgs_kentries *runs = calloc(RUNS_ROOM, sizeof(*runs));
+	const uint64_t end = UINT64_MAX >> objs->ctx->page_shift;
+	uint64_t from = 0;
+	int r = runs ? 0 : -ENOMEM;
+
+	while (!r && from < end) {
+		int nr = pgs_kmem_entries(kmem, object, from, end, runs, RUNS_ROOM);
+
+		if (nr <= 0)
+			return nr == -ENOMEM ? nr : 0;
+		for (int i = 0; i < nr && !r; i++) {
+			const struct pgs_swap_extent extent = {runs[i].index, runs[i].pages,
+							       runs[i].slot, runs[i].swap_type};
+
+			if (runs[i].entry == PGS_KENTRY_SWAPPED)
+				r = add_extent(obj, &extent);
+		}
+		from = runs[nr - 1].index + runs[nr - 1].pages;
+	}
+	return r ? r : pgs_kmem_is_same(kmem, object);
+}
+
+static void forget_extents(struct pgs_swapobj *obj)
+{
+	free(obj->extents);
+	obj->extents = NULL;
+	obj->nr_extents = 0;
+	obj->swapped_pages = 0;
+}
+
+static int take_kobject(struct pgs_swapobjs *objs, struct pgs_kmem *kmem,
+			const struct pgs_kobject *object)
+{
+	_cleanup_free_ char *own = NULL, *name = NULL;
+	struct pgs_swapobj *obj;
+	int r = pgs_kmem_name(kmem, object, &own);
+
+	if (r) /* gone since it was listed, or has a name that is too long */
+		return r == -ENOMEM ? r : 0;
+	name = full_name(objs, object->dev, object->is_kernel, false, own);
+	obj = name ? add_obj(objs, object->dev, object->ino, name) : NULL;
+	if (!obj)
+		return -ENOMEM;
+	obj->has_generation = true;
+	obj->generation = object->generation;
+	obj->size_bytes = object->size_bytes;
+	obj->located = true;
+	r = read_extents(objs, kmem, object, obj);
+	if (!r)
+		forget_extents(obj);
+	return r < 0 ? r : 0;
+}
+
+/* Where it cannot be had, or the lists do not hold still, the objects are found as without it. */
+static int list_by_kmem(struct pgs_swapobjs *objs, struct pgs_kmem *kmem)
+{
+	struct pgs_kobjects list;
+	int r = pgs_kmem_list(kmem, &list);
+
+	if (r)
+		return r == -ENOMEM ? r : 0;
+	for (size_t i = 0; i < list.nr && !r; i++)
+		r = take_kobject(objs, kmem, &list.objects[i]);
+	pgs_kobjects_fini(&list);
+	objs->complete = !r;
 	return r;
 }
 
@@ -385,7 +463,7 @@ int pgs_swapobjs_add_unmapped(struct pgs_swapobjs *objs)
 {
 	int r = 0;
 
-	if (objs->kmod)
+	if (objs->complete)
 		return 0;
 	for (size_t i = 0; i < objs->tmpfs.nr && !r; i++) {
 		uint64_t skipped;
@@ -404,7 +482,7 @@ int pgs_swapobjs_of_vma(struct pgs_swapobjs *objs, pid_t pid, const struct pgs_v
 	struct pgs_swapobj *obj = find_obj(objs, dev, vma->inode, vma->name);
 	int r;
 
-	if (!obj && !objs->kmod) {
+	if (!obj && !objs->complete) {
 		obj = add_obj(objs, dev, vma->inode, vma->name);
 		if (!obj)
 			return -ENOMEM;
@@ -429,7 +507,8 @@ static dev_t find_kernel_dev(const struct pgs_ctx *ctx)
 	return fd >= 0 && !fstat(fd, &st) ? st.st_dev : makedev(0, 1);
 }
 
-int pgs_swapobjs_open(struct pgs_ctx *ctx, struct pgs_kmod *kmod, struct pgs_swapobjs **ret_objs)
+int pgs_swapobjs_open(struct pgs_ctx *ctx, struct pgs_kmod *kmod, struct pgs_kmem *kmem,
+		      struct pgs_swapobjs **ret_objs)
 {
 	struct pgs_swapobjs *objs = calloc(1, sizeof(*objs));
 	int r = 0;
@@ -444,6 +523,8 @@ int pgs_swapobjs_open(struct pgs_ctx *ctx, struct pgs_kmod *kmod, struct pgs_swa
 		r = pgs_tmpfs_list_read(ctx, &objs->tmpfs);
 	if (!r && objs->kmod)
 		r = list_by_module(objs);
+	else if (!r && kmem)
+		r = list_by_kmem(objs, kmem);
 	if (r) {
 		pgs_swapobjs_close(objs);
 		return r;
@@ -472,7 +553,7 @@ void pgs_swapobjs_close(struct pgs_swapobjs *objs)
 
 bool pgs_swapobjs_is_complete(const struct pgs_swapobjs *objs)
 {
-	return objs->kmod;
+	return objs->complete;
 }
 
 size_t pgs_swapobjs_nr(const struct pgs_swapobjs *objs)

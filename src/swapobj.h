@@ -3,15 +3,17 @@
  * swapobj: the shmem objects (memfd, SysV, shared anonymous memory, files on tmpfs) that have pages
  * in swap, and which pages.
  *
- * The module lists all there are, with the slots. Without it an object is found when a process maps
- * it, when it has a name in a tmpfs that is mounted here, or in /proc/sysvipc/shm; what of it is in
- * swap is told by SEEK_DATA and mincore(), the slots are not known.
+ * The module lists all there are, with the slots, and so does kernel memory. Without them an object
+ * is found when a process maps it, when it has a name in a tmpfs that is mounted here, or in
+ * /proc/sysvipc/shm; what of it is in swap is told by SEEK_DATA and mincore(), the slots are not
+ * known.
  *
  * What a page of an object is does not depend on who maps it, so each object is looked into once,
  * and a shared mapping of it needs no look at page tables at all.
  */
 #pragma once
 
+#include "kmem.h"
 #include "kmodif.h"
 #include "maps.h"
 
@@ -57,14 +59,15 @@ struct pgs_swapobj {
 struct pgs_swapobjs;
 
 /*
- * pgs_swapobjs_open - with @kmod (may be NULL; stays the caller's) find all objects. Returns 0, or
- * -errno; -EINTR on a signal.
+ * pgs_swapobjs_open - with @kmod, or else @kmem (either may be NULL; they stay the caller's), find
+ * all objects. Returns 0, or -errno; -EINTR on a signal.
  */
-int pgs_swapobjs_open(struct pgs_ctx *ctx, struct pgs_kmod *kmod, struct pgs_swapobjs **ret_objs)
-	__attribute__((nonnull(1, 3), warn_unused_result));
+int pgs_swapobjs_open(struct pgs_ctx *ctx, struct pgs_kmod *kmod, struct pgs_kmem *kmem,
+		      struct pgs_swapobjs **ret_objs)
+	__attribute__((nonnull(1, 4), warn_unused_result));
 void pgs_swapobjs_close(struct pgs_swapobjs *objs);
 
-/* pgs_swapobjs_is_complete - every object of the machine is listed, by the module. */
+/* pgs_swapobjs_is_complete - every object of the machine that is in swap is listed. */
 bool pgs_swapobjs_is_complete(const struct pgs_swapobjs *objs) __attribute__((nonnull));
 
 /*
@@ -75,9 +78,9 @@ int pgs_swapobjs_of_vma(struct pgs_swapobjs *objs, pid_t pid, const struct pgs_v
 			struct pgs_swapobj **ret_obj) __attribute__((nonnull, warn_unused_result));
 
 /*
- * pgs_swapobjs_add_unmapped - without the module: add what no process has been found to map, the
- * files of mounted tmpfs and SysV segments. What stays unseen: memfds and deleted files that are
- * just open, other mount and IPC namespaces. Returns 0 or -errno.
+ * pgs_swapobjs_add_unmapped - if the list is not complete: add what no process has been found to
+ * map, the files of mounted tmpfs and SysV segments. What stays unseen: memfds and deleted files
+ * that are just open, other mount and IPC namespaces. Returns 0 or -errno.
  */
 int pgs_swapobjs_add_unmapped(struct pgs_swapobjs *objs)
 	__attribute__((nonnull, warn_unused_result));

@@ -62,15 +62,33 @@ mix() {
 	jq_true '.rows | map(select(.device == "/dev/vdb")) | .[0] | .used > 0 and .zram_data == null'
 }
 
+@test "kernel memory accounts for all of it, and lists the objects that the module lists" {
+	local columns=kind,dev,inode,name,size,swapped,mappers
+	swap_disk 0 9
+	swap_zram 64M 5
+	mix
+	run_pgscan swapmap -a --json --kmod=off --kcore=require
+	account
+	jq_is '.summary.shmem_partial' false
+	jq_true '.summary | .unaccounted <= .used * 0.001'
+	run_pgscan swapmap --by=device --json --kmod=off --kcore=require
+	jq_is '[.rows[] | select(.device == null or .cached == null)]' '[]'
+	[[ -c /dev/pgscan ]] || return 0
+	run_pgscan swapmap --by=object --format=tsv -o $columns --kmod=off --kcore=require
+	sort "$out" >"$BATS_TEST_TMPDIR/ours"
+	run_pgscan swapmap --by=object --format=tsv -o $columns --kmod=require
+	sort "$out" | diff - "$BATS_TEST_TMPDIR/ours"
+}
+
 @test "without the module it is partial, and says so: detached segments and unmapped files are found" {
 	swap_disk 0
 	mix
-	run_pgscan swapmap -a --json --kmod=off
+	run_pgscan swapmap -a --json --kmod=off --kcore=off
 	account
 	jq_is '.summary.shmem_partial' true
 	# The memfd that is only open is what is left
 	jq_true '.summary | .unaccounted >= 1024 and .unaccounted <= 1024 + .used * 0.005'
-	run_pgscan swapmap --by=object --json --kmod=off
+	run_pgscan swapmap --by=object --json --kmod=off --kcore=off
 	jq_true '[.rows[] | select(.name == "/dev/shm/unmapped")][0] | .swapped > 1024 and .mappers == 0'
 	jq_true '[.rows[] | select(.kind == "sysv" and .mappers == 0)][0].swapped > 2048'
 	jq_true '[.rows[] | select(.kind == "sysv" and .mappers == 4)][0].swapped > 1024'
