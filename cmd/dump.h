@@ -58,6 +58,7 @@ struct dump {
 	uint64_t nr_processes; /* shown to the end */
 	uint64_t nr_racy;
 	size_t nr_refused; /* processes of a group that may not be read */
+	char refusal[256]; /* why the first of them */
 	bool saw_ksm;	   /* a frame had the KSM flag */
 	int failure;	   /* exit status of the first target that failed, 0: none did */
 };

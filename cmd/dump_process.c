@@ -292,7 +292,8 @@ static int no_memory(struct dump *d, pid_t pid, int err)
 /* Of a group, those that may not be read are told in one line: there can be hundreds. */
 static void refused(struct dump *d, pid_t pid, int err)
 {
-	d->nr_refused++;
+	if (!d->nr_refused++)
+		snprintf(d->refusal, sizeof(d->refusal), "%s", pgs_ctx_error(d->ctx));
 	out_error(d->out, pid, pgs_ctx_error(d->ctx), err);
 	if (!d->failure)
 		d->failure = msg_exit_status(err);
@@ -381,7 +382,7 @@ static void tell_notes(struct dump *d, const struct targets *targets)
 		tell_ksm(d);
 	if (d->nr_refused)
 		msg_error("%zu of %zu processes could not be read: %s", d->nr_refused, targets->nr,
-			  pgs_ctx_error(d->ctx));
+			  d->refusal);
 	if (targets->partial) {
 		msg_warn("/proc hides the processes of other users: only your own are shown");
 		out_error(d->out, 0, "/proc hides the processes of other users", EPERM);

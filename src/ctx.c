@@ -60,7 +60,7 @@ static int open_root(struct pgs_ctx *ctx, const char *root)
 {
 	ctx->root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (ctx->root_fd < 0)
-		return pgs_ctx_fail(ctx, -errno, "cannot open '%s'", root);
+		return pgs_ctx_fail(ctx, -errno, "cannot open '%s': %s", root, strerror(errno));
 	if (faccessat(ctx->root_fd, "proc", F_OK, 0) < 0)
 		return pgs_ctx_fail(ctx, -errno, "no proc/ in '%s'", root);
 	ctx->live = is_live(ctx->root_fd);
