@@ -388,7 +388,7 @@ static int stop_somewhere(struct pgs_inject *inject)
 	uint64_t deadline = now_ns() + STOP_TIMEOUT_NS;
 	int status, r = trace(inject, PTRACE_INTERRUPT, 0, 0);
 
-	/* The trap that this asks for comes when a stop that it is in ends, before anything else. */
+	/* The trap that this asks for comes when a stop that it is in ends, before all else. */
 	if (!r && inject->stopped)
 		r = go_on(inject, PTRACE_CONT, 0);
 	while (!r) {

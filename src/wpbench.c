@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
@@ -192,7 +193,7 @@ static double median(const struct pgs_wpbench_cost *costs, unsigned int n, size_
 	if (!values)
 		return 0;
 	for (unsigned int i = 0; i < n; i++)
-		values[i] = *(const double *)((const char *)&costs[i] + offset);
+		memcpy(&values[i], (const char *)&costs[i] + offset, sizeof(*values));
 	qsort(values, n, sizeof(*values), compare_double);
 	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }

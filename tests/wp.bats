@@ -196,10 +196,10 @@ requires_wp() { requires kfeat:uffd_wp_async kfeat:pagemap_scan "$@"; }
 	local fds maps
 
 	target_start anon pages=64 write=0-15 huge=1
-	fds=$(ls -l "/proc/$TARGET/fd" | awk '{ print $9, $11 }')
+	fds=$(find "/proc/$TARGET/fd" -type l -printf '%f %l\n' | sort)
 	maps=$(<"/proc/$TARGET/maps")
 	run_pgscan wp -i 0.01 -c 3 "$TARGET"
-	[[ $(ls -l "/proc/$TARGET/fd" | awk '{ print $9, $11 }') == "$fds" ]]
+	[[ $(find "/proc/$TARGET/fd" -type l -printf '%f %l\n' | sort) == "$fds" ]]
 	[[ $(<"/proc/$TARGET/maps") == "$maps" ]]
 	grep -q '^TracerPid:[[:space:]]*0$' "/proc/$TARGET/status"
 	run_pgscan dump --json --by=vma "$TARGET"
