@@ -41,6 +41,19 @@ load lib/dump
 	jq_is '.summary.present' 5
 }
 
+@test "range: one that ends where a mapping starts, or starts where it ends, is none of it" {
+	local view
+
+	target_start anon pages=16 write=all
+	for view in run vma page; do
+		run_pgscan dump --json --by=$view --range="$(region anon -1 1)" \
+			--range="$(region anon 16 1)" "$TARGET"
+		jq_is '[.rows[] | [.start, .pages]]' \
+			"[[\"$(page_addr anon -1)\",1],[\"$(page_addr anon 16)\",1]]"
+		jq_is '.summary | [.pages, .present]' '[2,0]'
+	done
+}
+
 @test "range: what is no range is a usage error" {
 	local range
 
@@ -52,10 +65,14 @@ load lib/dump
 }
 
 @test "range: nothing mapped there is no row and no failure" {
+	local view
+
 	target_start anon pages=8 write=all
 	target_cmd unmap anon
-	run_pgscan dump --json --range="$(region anon)" "$TARGET"
-	jq_is '[.rows, .summary.pages, .complete]' '[[],0,true]'
+	for view in run vma page; do
+		run_pgscan dump --json --by=$view --range="$(region anon)" "$TARGET"
+		jq_is '[.rows, .summary.pages, .complete]' '[[],0,true]'
+	done
 }
 
 @test "vma: patterns choose mappings by name" {

@@ -138,7 +138,7 @@ load lib/dump
 	[[ $kthread == 2 ]] || skip "pid 2 is no kernel thread here"
 	PGSCAN_TIMEOUT=10 run_pgscan 1 dump 2
 	[[ ! -s $out ]]
-	[[ $stderr == *2* ]]
+	[[ $stderr == *"2 is a kernel thread"* ]]
 }
 
 @test "a process that does not exist: status 1; beside one that does: status 3" {
@@ -169,7 +169,7 @@ load lib/dump
 	echo >"$BATS_TEST_TMPDIR/go"
 	until [[ $(cut -d ' ' -f 3 "/proc/$zombie/stat") == Z ]]; do :; done
 	PGSCAN_TIMEOUT=10 run_pgscan 1 dump "$zombie"
-	[[ ! -s $out && -s $err ]]
+	[[ ! -s $out && $stderr == *zombie* ]]
 }
 
 # The pipe is full long before the end: pgscan waits in the middle of the target, which then goes.
