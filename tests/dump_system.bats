@@ -67,6 +67,22 @@ group_make() {
 	grep -q /proc "$err"
 }
 
+@test "of a group, those that may not be read are told in one line, with the reason of the first" {
+	requires root
+	local status=0
+
+	target_start --nobody anon pages=16 write=0-7
+	exec {fd}<"$PGSCAN"
+	"${NOBODY[@]}" "/proc/self/fd/$fd" dump -a --json --by=vma >"$out" 2>"$err" || status=$?
+	exec {fd}<&-
+	[[ $status == 3 ]] || fail "status $status" "$(<"$err")"
+	jq_true ".rows | any(.pid == $TARGET)"
+	[[ $(grep -c 'could not be read' "$err") == 1 ]] || fail "$(<"$err")"
+	grep -q "could not be read: cannot open '/proc/[0-9]*/[a-z]*': .*(needs CAP_SYS_PTRACE)" "$err" ||
+		fail "$(<"$err")"
+	jq_true '.errors | map(select(.error == "EACCES")) | length > 1'
+}
+
 @test "a user namespace of one's own shows no frames" {
 	requires root tool:unshare
 	target_start --nobody anon pages=16 write=0-7
