@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "swapobj.h"
 
+#include "caps.h"
 #include "cleanup.h"
+#include "openfiles.h"
 #include "page.h"
 #include "procfs.h"
 #include "shmem.h"
@@ -459,6 +461,26 @@ static int take_segments(struct pgs_swapobjs *objs)
 	return r;
 }
 
+/* A memfd that is just open, or a file on tmpfs that was removed. */
+static int take_open_file(void *arg, const struct pgs_open_file *file)
+{
+	const uint64_t caps = PGS_CAP(CAP_SYS_PTRACE) | PGS_CAP(CAP_DAC_READ_SEARCH);
+	struct pgs_swapobjs *objs = arg;
+	dev_t dev = file->st.st_dev;
+	struct pgs_swapobj *obj;
+
+	if (dev != objs->kernel_dev && !pgs_tmpfs_find(&objs->tmpfs, dev))
+		return 0;
+	if (!S_ISREG(file->st.st_mode) || !file->st.st_blocks ||
+	    find_obj(objs, dev, file->st.st_ino, file->name))
+		return 0;
+	obj = add_obj(objs, dev, file->st.st_ino, file->name);
+	if (!obj)
+		return -ENOMEM;
+	return look_into_fd(
+		objs, obj, pgs_open(objs->ctx, caps, 0, "proc/%d/fd/%u", (int)file->pid, file->fd));
+}
+
 int pgs_swapobjs_add_unmapped(struct pgs_swapobjs *objs)
 {
 	int r = 0;
@@ -472,6 +494,8 @@ int pgs_swapobjs_add_unmapped(struct pgs_swapobjs *objs)
 		if (r == -EACCES || r == -EPERM || r == -ENOENT)
 			r = 0; /* without the module the list is partial anyway */
 	}
+	if (!r)
+		r = pgs_open_files_walk(objs->ctx, take_open_file, objs);
 	return r ? r : take_segments(objs);
 }
 

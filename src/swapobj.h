@@ -4,8 +4,8 @@
  * in swap, and which pages.
  *
  * The module lists all there are, with the slots, and so does kernel memory. Without them an object
- * is found when a process maps it, when it has a name in a tmpfs that is mounted here, or in
- * /proc/sysvipc/shm; what of it is in swap is told by SEEK_DATA and mincore(), the slots are not
+ * is found when a process maps or has it open, when it has a name in a tmpfs that is mounted here, or
+ * in /proc/sysvipc/shm; what of it is in swap is told by SEEK_DATA and mincore(), the slots are not
  * known.
  *
  * What a page of an object is does not depend on who maps it, so each object is looked into once,
@@ -79,8 +79,9 @@ int pgs_swapobjs_of_vma(struct pgs_swapobjs *objs, pid_t pid, const struct pgs_v
 
 /*
  * pgs_swapobjs_add_unmapped - if the list is not complete: add what no process has been found to
- * map, the files of mounted tmpfs and SysV segments. What stays unseen: memfds and deleted files
- * that are just open, other mount and IPC namespaces. Returns 0 or -errno.
+ * map: files of mounted tmpfs, memfds and removed files that some process has open, SysV segments.
+ * What stays unseen: other mount and IPC namespaces, descriptors on their way through a socket,
+ * drivers' memory. Returns 0 or -errno.
  */
 int pgs_swapobjs_add_unmapped(struct pgs_swapobjs *objs)
 	__attribute__((nonnull, warn_unused_result));
