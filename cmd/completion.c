@@ -5,8 +5,9 @@
 #include <string.h>
 
 static const char *const type_names[] = {
-	[PGS_STR] = "string", [PGS_BLOB] = "string",  [PGS_U64] = "integer", [PGS_BYTES] = "bytes",
-	[PGS_F64] = "float",  [PGS_ADDR] = "address", [PGS_RAW64] = "raw64", [PGS_BOOL] = "boolean",
+	[PGS_STR] = "string",	[PGS_BLOB] = "string", [PGS_U64] = "integer",
+	[PGS_BYTES] = "bytes",	[PGS_S64] = "signed",  [PGS_F64] = "float",
+	[PGS_ADDR] = "address", [PGS_RAW64] = "raw64", [PGS_BOOL] = "boolean",
 };
 
 const char *completion_type_name(enum pgs_type type)

@@ -201,6 +201,9 @@ int out_put_text(struct out *o, enum pgs_type type, const struct pgs_val *v, con
 	if (!p)
 		return -ENOMEM;
 	switch (type) {
+	case PGS_S64:
+		p = out_put_s64(p, v->i);
+		break;
 	case PGS_F64:
 		p = out_put_f64(p, v->d);
 		break;

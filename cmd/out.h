@@ -22,6 +22,7 @@ enum pgs_type {
 	PGS_STR,   /* text that we made: printed as it is */
 	PGS_BLOB,  /* bytes of somebody else (names, paths): escaped, see out_escape.h */
 	PGS_U64,   /* a count or id: a number */
+	PGS_S64,   /* a number that may be negative */
 	PGS_BYTES, /* bytes: a number; 1.5M in a table unless --bytes */
 	PGS_F64,   /* a number with a decimal point */
 	PGS_ADDR,  /* an address: "0x7f…" */
@@ -54,6 +55,7 @@ struct pgs_val {
 	union {
 		const char *s; /* PGS_STR */
 		uint64_t u;    /* PGS_U64 PGS_BYTES PGS_ADDR PGS_RAW64 */
+		int64_t i;     /* PGS_S64 */
 		double d;      /* PGS_F64 */
 		bool b;	       /* PGS_BOOL */
 		struct pgs_blob blob;
@@ -68,6 +70,10 @@ static inline struct pgs_val pgs_str(const char *s)
 static inline struct pgs_val pgs_u64(uint64_t u)
 {
 	return (struct pgs_val){.set = true, .u = u};
+}
+static inline struct pgs_val pgs_s64(int64_t i)
+{
+	return (struct pgs_val){.set = true, .i = i};
 }
 static inline struct pgs_val pgs_f64(double d)
 {

@@ -63,6 +63,8 @@ static json_t *make_value(enum pgs_type type, const struct pgs_val *v)
 	case PGS_STR:
 	case PGS_BLOB: /* out_summary() made a PGS_STR of it */
 		return json_string(v->s);
+	case PGS_S64:
+		return json_integer(v->i);
 	case PGS_F64:
 		return isfinite(v->d) ? json_real(v->d) : json_null();
 	case PGS_ADDR:
@@ -158,6 +160,8 @@ static char *put_number(char *p, enum pgs_type type, const struct pgs_val *v)
 	if (!v->set || (type == PGS_F64 && !isfinite(v->d)))
 		return mempcpy(p, "null", 4);
 	switch (type) {
+	case PGS_S64:
+		return out_put_s64(p, v->i);
 	case PGS_F64:
 		return out_put_f64(p, v->d);
 	case PGS_ADDR:

@@ -26,6 +26,14 @@ char *out_put_u64(char *p, uint64_t u)
 	return mempcpy(p, d, (size_t)(digits + sizeof(digits) - d));
 }
 
+char *out_put_s64(char *p, int64_t i)
+{
+	if (i >= 0)
+		return out_put_u64(p, (uint64_t)i);
+	*p++ = '-';
+	return out_put_u64(p, -(uint64_t)i);
+}
+
 char *out_put_hex(char *p, uint64_t u, int digits)
 {
 	static const char hex[16] = "0123456789abcdef";

@@ -69,6 +69,7 @@ int out_put(struct out *o, const char *bytes, size_t len);
 int out_write(struct out *o);
 
 /* Each writes at @p, at most OUT_NUMBER_MAX bytes without a NUL, and returns the end. */
+char *out_put_s64(char *p, int64_t i);
 char *out_put_u64(char *p, uint64_t u);		    /* decimal */
 char *out_put_hex(char *p, uint64_t u, int digits); /* the last @digits of them, no 0x */
 char *out_put_addr(char *p, uint64_t u);	    /* 0x1f000 */

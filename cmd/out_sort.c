@@ -82,6 +82,8 @@ static int compare_vals(enum pgs_type type, const struct pgs_val *a, const struc
 		return compare_blobs(&a->blob, &b->blob);
 	case PGS_ADDR:
 		return COMPARE(a->u, b->u);
+	case PGS_S64:
+		return COMPARE(b->i, a->i);
 	case PGS_F64:
 		return COMPARE(b->d, a->d);
 	case PGS_BOOL:

@@ -17,7 +17,7 @@ enum {
 const struct pgs_col swapmap_device_cols[] = {
 	[D_DEVICE]	= {"device", NULL, PGS_BLOB, 12, 0, "the area's device or file"},
 	[D_TYPE]	= {"type", NULL, PGS_U64, 4, 0, "the kernel's index of it, if certain"},
-	[D_PRIO]	= {"prio", NULL, PGS_STR, 4, PGS_COL_LEFT, "priority"},
+	[D_PRIO]	= {"prio", NULL, PGS_S64, 4, 0, "priority"},
 	[D_SIZE]	= {"size", NULL, PGS_U64, 9, 0, "slots"},
 	[D_USED]	= {"used", NULL, PGS_U64, 9, 0, "slots in use"},
 	[D_ANON]	= {"anon", NULL, PGS_U64, 9, 0, "of private memory"},
@@ -111,13 +111,12 @@ static const char *area_note(const struct swapmap *m, bool open)
 static int emit_area(struct swapmap *m, size_t line)
 {
 	const struct pgs_swap_area *area = &m->swaps.areas[line];
-	char prio[16];
 	bool open;
 	int type = swapmap_type_of(m, line, &open);
 	struct pgs_val vals[D_COLS] = {
 		[D_DEVICE] = pgs_blob(area->name, strlen(area->name)),
 		[D_TYPE] = swapmap_pages_if(type >= 0, (uint64_t)type),
-		[D_PRIO] = pgs_str(prio),
+		[D_PRIO] = pgs_s64(area->prio),
 		[D_SIZE] = pgs_u64(area->size_pages),
 		[D_USED] = pgs_u64(area->used_pages),
 		[D_SIZE_BYTES] = pgs_u64(area->size_pages << m->ctx->page_shift),
@@ -125,7 +124,6 @@ static int emit_area(struct swapmap *m, size_t line)
 		[D_NOTE] = pgs_str(area_note(m, open)),
 	};
 
-	snprintf(prio, sizeof(prio), "%d", area->prio);
 	if (!open)
 		fill_owners(m, area, type, vals);
 	fill_zram(m, area, vals);

@@ -121,7 +121,7 @@ swapmap_fixture() { # NAME ARGS...
 @test "areas: used, and in whose hands; a row for a type that may be either" {
 	swapmap_fixture swap-gap --by=device
 	jq_is '[.rows[] | [.device, .type, .prio, .size, .used, .anon]]' \
-		'[["/dev/zram1",1,"-3",131071,4,4],["/dev/zram2",2,"-4",131071,8,8]]'
+		'[["/dev/zram1",1,-3,131071,4,4],["/dev/zram2",2,-4,131071,8,8]]'
 	jq_is '.summary | [.used, .anon_slots, .shmem_partial]' '[12,12,true]'
 }
 

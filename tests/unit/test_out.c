@@ -55,7 +55,7 @@ struct run {
 	char *text; /* after finish() */
 };
 
-static void start_cols(struct run *r, const struct out_opts *opts)
+static void start_table(struct run *r, const struct out_opts *opts, const struct pgs_col *table)
 {
 	static const struct out_head head = {
 		.command = "test", .kernel = "6.1.0", .page_size = 4096};
@@ -64,7 +64,12 @@ static void start_cols(struct run *r, const struct out_opts *opts)
 	assert_non_null(r->f);
 	assert_int_equal(out_open(&r->o, r->f, &head, opts), 0);
 	if (PGS_FMT_BIT(opts->fmt) & PGS_FMTS_ROWS)
-		assert_int_equal(out_table(r->o, cols), 0);
+		assert_int_equal(out_table(r->o, table), 0);
+}
+
+static void start_cols(struct run *r, const struct out_opts *opts)
+{
+	start_table(r, opts, cols);
 }
 
 static void start(struct run *r, enum pgs_fmt fmt)
@@ -191,6 +196,10 @@ static void check_value(const json_t *json, enum pgs_type type, const struct pgs
 	case PGS_BYTES:
 		assert_true(json_is_integer(json));
 		assert_int_equal((uint64_t)json_integer_value(json), v->u);
+		return;
+	case PGS_S64:
+		assert_true(json_is_integer(json));
+		assert_true(json_integer_value(json) == v->i);
 		return;
 	case PGS_F64:
 		assert_true(json_is_real(json)); /* there was a point */
@@ -334,6 +343,42 @@ static void test_tsv(void **state)
 }
 
 /* The shortest text that reads back equal, and always a point. */
+/* A signed number in every format, and its place in the order. */
+static void test_signed(void **state)
+{
+	static const struct pgs_col signed_cols[] = {{"prio", NULL, PGS_S64, 4, 0, "a priority"},
+						     {0}};
+	static const int64_t numbers[] = {-2, 100, INT64_MIN, 0};
+	static const struct {
+		enum pgs_fmt fmt;
+		const char *text;
+	} cases[] = {
+		{PGS_FMT_TSV, "100\n0\n-2\n-9223372036854775808\n"},
+		{PGS_FMT_TABLE, "                 100\n                   0\n                  -2\n"
+				"-9223372036854775808\n"},
+		{PGS_FMT_JSONL, "{\"prio\":100}\n{\"prio\":0}\n{\"prio\":-2}\n"
+				"{\"prio\":-9223372036854775808}\n"
+				"{\"schema\":1,\"command\":\"test\",\"version\":\"" PGSCAN_VERSION
+				"\",\"kernel\":\"6.1.0\",\"page_size\":4096,\"module\":false,"
+				"\"summary\":{\"lowest\":-7},\"errors\":[],\"complete\":true}\n"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct out_opts opts = {.no_header = true, .fmt = cases[i].fmt};
+		struct run r;
+
+		start_table(&r, &opts, signed_cols);
+		assert_int_equal(out_sort(r.o, "prio", 0), 0);
+		for (size_t k = 0; k < ARRAY_SIZE(numbers); k++)
+			out_row(r.o, &(struct pgs_val){.set = true, .i = numbers[k]});
+		out_summary(r.o, "lowest", PGS_S64, pgs_s64(-7));
+		finish(&r, true);
+		assert_string_equal(r.text, cases[i].text);
+		done(&r);
+	}
+}
+
 static void test_floats(void **state)
 {
 	static const struct {
@@ -868,6 +913,7 @@ int main(void)
 		cmocka_unit_test(test_many_errors),
 		cmocka_unit_test(test_jsonl),
 		cmocka_unit_test(test_tsv),
+		cmocka_unit_test(test_signed),
 		cmocka_unit_test(test_floats),
 		cmocka_unit_test(test_tsv_fields),
 		cmocka_unit_test(test_table),
