@@ -158,6 +158,16 @@ static void check_command(const struct reclaim_opts *o, struct argp_state *state
 		argp_error(state, "--root does not go with a command");
 }
 
+static void check_exposition(const struct reclaim_opts *o, struct argp_state *state)
+{
+	if (o->output.out.fmt != PGS_FMT_OPENMETRICS)
+		return;
+	if (o->command)
+		argp_error(state, "--format=openmetrics does not go with a command");
+	if ((o->interval_ns || o->count > 1) && !o->output_file)
+		argp_error(state, "several samples of --format=openmetrics need an --output-file");
+}
+
 /* What was not said: everything, but no cgroup unless one is named; and then all of them. */
 static void complete_opts(struct reclaim_opts *o, struct argp_state *state)
 {
@@ -228,6 +238,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 		return take_argument(o, arg, state);
 	case ARGP_KEY_END:
 		check_command(o, state);
+		check_exposition(o, state);
 		complete_opts(o, state);
 		return 0;
 	}
@@ -302,7 +313,10 @@ static int run_open_out(struct run *run, FILE *f, const struct out_head *head)
 	}
 	run->as_block = out->fmt == PGS_FMT_TABLE && !out->columns;
 	run->block.sparks = isatty(fileno(f));
-	return run->as_block || !out_table(run->out, reclaim_cols) ? PGS_EXIT_OK : PGS_EXIT_USAGE;
+	return run->as_block || out->fmt == PGS_FMT_OPENMETRICS ||
+			       !out_table(run->out, reclaim_cols)
+		       ? PGS_EXIT_OK
+		       : PGS_EXIT_USAGE;
 }
 
 static int print_report(struct run *run, FILE *f)
@@ -347,6 +361,26 @@ static int run_report(struct run *run)
 	return run->has_status ? r : PGS_EXIT_FAILED;
 }
 
+/* Each sample takes the place of the one before: for node_exporter's textfile collector. */
+static int run_exposition(struct run *run)
+{
+	uint64_t at_ns = 0;
+	int r = PGS_EXIT_OK;
+
+	for (uint64_t n = 0; !r && !cmd_interrupted; n++) {
+		if (n && run->opts->count == n)
+			break;
+		if (n)
+			reclaim_wait_until(at_ns + n * run->opts->interval_ns);
+		if (cmd_interrupted)
+			break;
+		if (!n)
+			at_ns = reclaim_now_ns();
+		r = run_report(run);
+	}
+	return r;
+}
+
 static int run(int argc, char **argv)
 {
 	struct reclaim_opts opts = {.output.cmd = &cmd_reclaim_report};
@@ -355,7 +389,10 @@ static int run(int argc, char **argv)
 
 	r = r ?: target_ctx(&opts.source, &run.src.ctx);
 	r = r ?: source_init(&run.src, &opts);
-	r = r ?: run_report(&run);
+	if (!r)
+		r = opts.output.out.fmt == PGS_FMT_OPENMETRICS && opts.interval_ns
+			    ? run_exposition(&run)
+			    : run_report(&run);
 	source_fini(&run.src);
 	pgs_ctx_close(run.src.ctx);
 	free(opts.cgroups);
@@ -370,6 +407,6 @@ const struct pgs_cmd cmd_reclaim_report = {
 	.summary = "what reclaim is doing",
 	.argp = &argp,
 	.tables = tables,
-	.formats = PGS_FMTS_ROWS,
+	.formats = PGS_FMTS_ROWS | PGS_FMT_BIT(PGS_FMT_OPENMETRICS),
 	.run = run,
 };

@@ -23,8 +23,13 @@ static const struct argp_option options[] = {
 };
 
 static const char *const format_names[] = {
-	[PGS_FMT_TABLE] = "table", [PGS_FMT_JSON] = "json", [PGS_FMT_JSONL] = "jsonl",
-	[PGS_FMT_TSV] = "tsv",	   [PGS_FMT_HEX] = "hex",   [PGS_FMT_RAW] = "raw",
+	[PGS_FMT_TABLE] = "table",
+	[PGS_FMT_JSON] = "json",
+	[PGS_FMT_JSONL] = "jsonl",
+	[PGS_FMT_TSV] = "tsv",
+	[PGS_FMT_HEX] = "hex",
+	[PGS_FMT_RAW] = "raw",
+	[PGS_FMT_OPENMETRICS] = "openmetrics",
 };
 
 const char *opt_format_names(unsigned int mask, char buf[OPT_FORMAT_NAMES])
@@ -32,7 +37,7 @@ const char *opt_format_names(unsigned int mask, char buf[OPT_FORMAT_NAMES])
 	char *p = buf;
 
 	*p = '\0';
-	for (enum pgs_fmt fmt = PGS_FMT_TABLE; fmt <= PGS_FMT_RAW; fmt++)
+	for (enum pgs_fmt fmt = PGS_FMT_TABLE; fmt <= PGS_FMT_OPENMETRICS; fmt++)
 		if (mask & PGS_FMT_BIT(fmt))
 			p += sprintf(p, "%s%s", p == buf ? "" : "|", format_names[fmt]);
 	return buf;
@@ -43,7 +48,7 @@ static enum pgs_fmt parse_format(const struct pgs_cmd *cmd, const char *word,
 {
 	char names[OPT_FORMAT_NAMES];
 
-	for (enum pgs_fmt fmt = PGS_FMT_TABLE; fmt <= PGS_FMT_RAW; fmt++)
+	for (enum pgs_fmt fmt = PGS_FMT_TABLE; fmt <= PGS_FMT_OPENMETRICS; fmt++)
 		if (cmd->formats & PGS_FMT_BIT(fmt) && !strcmp(word, format_names[fmt]))
 			return fmt;
 	argp_error(state, "'%s' is not a format of this command: %s", word,

@@ -17,9 +17,13 @@
 #define ERRORS_MAX 1000
 
 static const struct out_ops *const back_ends[] = {
-	[PGS_FMT_TABLE] = &out_table_ops, [PGS_FMT_JSON] = &out_json_ops,
-	[PGS_FMT_JSONL] = &out_jsonl_ops, [PGS_FMT_TSV] = &out_tsv_ops,
-	[PGS_FMT_HEX] = &out_hex_ops,	  [PGS_FMT_RAW] = &out_raw_ops,
+	[PGS_FMT_TABLE] = &out_table_ops,
+	[PGS_FMT_JSON] = &out_json_ops,
+	[PGS_FMT_JSONL] = &out_jsonl_ops,
+	[PGS_FMT_TSV] = &out_tsv_ops,
+	[PGS_FMT_HEX] = &out_hex_ops,
+	[PGS_FMT_RAW] = &out_raw_ops,
+	[PGS_FMT_OPENMETRICS] = &out_openmetrics_ops,
 };
 
 /* ---- The buffer ------------------------------------------------------------------------------ */

@@ -10,7 +10,15 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum pgs_fmt { PGS_FMT_TABLE, PGS_FMT_JSON, PGS_FMT_JSONL, PGS_FMT_TSV, PGS_FMT_HEX, PGS_FMT_RAW };
+enum pgs_fmt {
+	PGS_FMT_TABLE,
+	PGS_FMT_JSON,
+	PGS_FMT_JSONL,
+	PGS_FMT_TSV,
+	PGS_FMT_HEX,
+	PGS_FMT_RAW,
+	PGS_FMT_OPENMETRICS
+};
 
 #define PGS_FMT_BIT(fmt) (1u << (fmt))
 #define PGS_FMTS_ROWS                                                                              \
@@ -153,8 +161,8 @@ int out_row(struct out *o, const struct pgs_val *vals) __attribute__((nonnull));
 int out_words(struct out *o, const uint64_t *words, size_t count) __attribute__((nonnull));
 int out_fill(struct out *o, uint64_t word, uint64_t count) __attribute__((nonnull));
 
-/* out_text - a table alone, instead of columns and rows: lines that the command laid out itself. As
- * out_row(). */
+/* out_text - table and openmetrics alone, instead of columns and rows: lines that the command laid
+ * out itself. As out_row(). */
 int out_text(struct out *o, const char *text, size_t len) __attribute__((nonnull));
 
 /* out_flush - write what is still in a buffer: where the next row is a while away. As out_row(). */

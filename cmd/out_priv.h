@@ -49,7 +49,7 @@ struct out {
 };
 
 extern const struct out_ops out_table_ops, out_json_ops, out_jsonl_ops, out_tsv_ops, out_hex_ops,
-	out_raw_ops;
+	out_raw_ops, out_openmetrics_ops;
 
 /* out_reserve - the end of the buffer, with room for @size bytes; NULL without memory. What is put
  * there counts once out_commit() is told where it ends. */

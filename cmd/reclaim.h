@@ -252,6 +252,11 @@ struct block {
 /* reclaim_block - a sample for people. As out_row(). */
 int reclaim_block(struct out *o, struct block *b, const struct report *rep);
 
+/* ---- reclaim_openmetrics.c ------------------------------------------------------------------- */
+
+/* reclaim_openmetrics - a report for Prometheus. As out_row(). */
+int reclaim_openmetrics(struct out *o, const struct report *rep);
+
 /* ---- reclaim_run.c --------------------------------------------------------------------------- */
 
 struct command;
@@ -270,6 +275,10 @@ struct run {
 	int status;
 };
 
+/* reclaim_now_ns - CLOCK_MONOTONIC. */
+uint64_t reclaim_now_ns(void);
+/* reclaim_wait_until - @deadline_ns of CLOCK_MONOTONIC, or cmd_interrupted. */
+void reclaim_wait_until(uint64_t deadline_ns);
 /* run_samples - sample by sample, and the summary. Returns an exit status for out_finish(). */
 int run_samples(struct run *run);
 /* run_emit - print what happened since the last reading; takes over @now. As out_row(). */

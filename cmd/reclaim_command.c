@@ -49,14 +49,6 @@ struct command {
 	struct pgs_count swappiness;
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * NS + (uint64_t)ts.tv_nsec;
-}
-
 /* ---- the cgroup ------------------------------------------------------------------------------ */
 
 static bool wants_limits(const struct reclaim_opts *opts)
@@ -175,7 +167,7 @@ static void on_signal(struct command *c, const siginfo_t *info)
 	if (info->si_code != SI_KERNEL) /* the terminal's own goes to its whole process group */
 		kill(c->child.pid, info->si_signo);
 	if (info->si_signo != SIGINT)
-		c->kill_at_ns = now_ns() + GRACE_NS;
+		c->kill_at_ns = reclaim_now_ns() + GRACE_NS;
 }
 
 /* The samples of --interval. */
@@ -189,7 +181,7 @@ static int sample(struct command *c)
 
 static struct timespec until(uint64_t deadline_ns)
 {
-	uint64_t now = now_ns(), left = deadline_ns > now ? deadline_ns - now : 0;
+	uint64_t now = reclaim_now_ns(), left = deadline_ns > now ? deadline_ns - now : 0;
 
 	if (left > 3600 * NS)
 		left = 3600 * NS;
@@ -214,9 +206,9 @@ static int watch(struct command *c, const sigset_t *signals)
 
 		if (sigtimedwait(signals, &info, &timeout) > 0)
 			on_signal(c, &info);
-		if (c->kill_at_ns && now_ns() >= c->kill_at_ns)
+		if (c->kill_at_ns && reclaim_now_ns() >= c->kill_at_ns)
 			kill_all(c);
-		if (now_ns() >= next && !c->has_ended) {
+		if (reclaim_now_ns() >= next && !c->has_ended) {
 			err = err ?: sample(c);
 			next += interval;
 		}

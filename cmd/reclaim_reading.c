@@ -9,7 +9,7 @@
 
 #include "../src/cleanup.h"
 
-static uint64_t now_ns(void)
+uint64_t reclaim_now_ns(void)
 {
 	struct timespec ts;
 
@@ -111,13 +111,13 @@ static int read_tags(const struct source *src, struct reading *r)
 /* The module is asked first: it is a hundred times as fast, and counts under the zone's lock. */
 static bool count_by_module(const struct source *src, struct reading *r)
 {
-	uint64_t start = now_ns();
+	uint64_t start = reclaim_now_ns();
 
 	if (!src->kmod || !pgs_kmod_has(src->kmod, PGSCAN_FEAT_REPORTED) ||
 	    pgs_free_zones_reported(src->kmod, &r->zones) < 0)
 		return false;
 	r->reported_err = 0;
-	r->reported_ns = now_ns() - start;
+	r->reported_ns = reclaim_now_ns() - start;
 	return true;
 }
 
@@ -161,7 +161,7 @@ static int read_pages(const struct source *src, struct reading *r)
 
 int reading_take(const struct source *src, struct reading *ret)
 {
-	struct reading r = {.at_ns = now_ns()};
+	struct reading r = {.at_ns = reclaim_now_ns()};
 	int err = 0;
 
 	r.vm_err = pgs_vmstat_read(src->ctx, &r.vm);

@@ -11,7 +11,7 @@
 
 /* Until @deadline_ns of CLOCK_MONOTONIC; a signal that asks us to end ends it. They are blocked but
  * in ppoll(), so that none comes between the look at the flag and the wait. */
-static void wait_until(uint64_t deadline_ns)
+void reclaim_wait_until(uint64_t deadline_ns)
 {
 	sigset_t ends, old;
 
@@ -62,6 +62,8 @@ int run_emit(struct run *run, struct reading *now)
 	note_failures(run, now);
 	if (rep->no_memory)
 		err = -ENOMEM;
+	else if (run->opts->output.out.fmt == PGS_FMT_OPENMETRICS)
+		err = reclaim_openmetrics(run->out, rep);
 	else if (run->as_block)
 		err = reclaim_block(run->out, &run->block, rep);
 	else
@@ -74,10 +76,12 @@ int run_emit(struct run *run, struct reading *now)
 }
 
 /* A tree that is not this machine's may stand still: it is read once, unless an interval was asked
- * for. */
+ * for. Prometheus takes the rates itself. */
 static bool reads_once(const struct run *run)
 {
-	return !run->src.ctx->live && !run->opts->interval_ns;
+	bool totals = run->opts->output.out.fmt == PGS_FMT_OPENMETRICS;
+
+	return totals || (!run->src.ctx->live && !run->opts->interval_ns);
 }
 
 static int take_samples(struct run *run)
@@ -95,7 +99,7 @@ static int take_samples(struct run *run)
 	}
 	run->last = run->first;
 	for (uint64_t n = 1; !err && (!run->opts->count || n <= run->opts->count); n++) {
-		wait_until(run->first.at_ns + n * interval);
+		reclaim_wait_until(run->first.at_ns + n * interval);
 		if (cmd_interrupted)
 			break;
 		err = reading_take(&run->src, &now);
@@ -123,8 +127,10 @@ void run_fini(struct run *run)
 {
 	if (run->last.at_ns != run->first.at_ns)
 		reading_fini(&run->last);
+	run->last = (struct reading){0};
 	reading_fini(&run->first);
 	report_fini(&run->report);
+	run->samples = 0;
 }
 
 int run_samples(struct run *run)

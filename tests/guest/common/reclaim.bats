@@ -19,6 +19,19 @@ near() {
 		fail "$1 is not within $3 % of $2"
 }
 
+# run_around [STATUS] ARGS...: run_pgscan reclaim-report, with its report in $out in the end and not mixed
+# with what the command prints
+run_around() {
+	local want=0
+
+	if [[ $1 =~ ^[0-9]+$ ]]; then
+		want=$1
+		shift
+	fi
+	run_pgscan "$want" reclaim-report --json --output-file="$BATS_TEST_TMPDIR/report" "$@"
+	mv "$BATS_TEST_TMPDIR/report" "$out"
+}
+
 no_cgroup_left() {
 	[[ -z $(find /sys/fs/cgroup -type d -name 'pgscan-*') ]]
 }
@@ -32,7 +45,7 @@ writers='for i in 1 2 3 4 5 6 7 8; do "$0" pages=3072 write=all </dev/null >/dev
 
 	swap_zram 256M
 	before=$(vmstat pswpout)
-	run_pgscan reclaim-report --json --limit=32M -- sh -c "$writers" "$BUILD/targets/anon"
+	run_around --limit=32M -- sh -c "$writers" "$BUILD/targets/anon"
 	after=$(vmstat pswpout)
 	cp "$out" /out/reclaim-writers.json
 	((after - before > 8000)) || fail "only $((after - before)) pages were swapped out"
@@ -94,7 +107,7 @@ writers='for i in 1 2 3 4 5 6 7 8; do "$0" pages=3072 write=all </dev/null >/dev
 
 @test "reclaim-report: the experiment around its target, with no set-up" {
 	swap_zram 64M
-	run_pgscan reclaim-report --json --limit=512K --swappiness=60 -- \
+	run_around --limit=512K --swappiness=60 -- \
 		"$BUILD/targets/shm" kind=anon pages=256 write=all
 	cp "$out" /out/reclaim-experiment.json
 	jq_is '[.summary.status, .summary.swappiness, .summary.limit_bytes]' '[0,60,524288]'
@@ -108,7 +121,7 @@ writers='for i in 1 2 3 4 5 6 7 8; do "$0" pages=3072 write=all </dev/null >/dev
 
 @test "reclaim-report: private pages at the end are anonymous swap" {
 	swap_zram 64M
-	run_pgscan reclaim-report --json --limit=1M -- "$BUILD/targets/anon" pages=1024 write=all
+	run_around --limit=1M -- "$BUILD/targets/anon" pages=1024 write=all
 	jq_true '.summary.end_swap_anon_pages > 700 and .summary.end_swap_shmem_pages == 0'
 }
 
@@ -116,9 +129,9 @@ writers='for i in 1 2 3 4 5 6 7 8; do "$0" pages=3072 write=all </dev/null >/dev
 	swap_zram 64M
 	[[ $CG_VERSION == v2 || -e $CG_ROOT/memory.memsw.limit_in_bytes ]] || skip "no swap accounting"
 	# 4 MiB in 2 and 4; and killed in 2 and 1.
-	run_pgscan reclaim-report --json --limit=2M --swap-limit=4M -- "$BUILD/targets/anon" pages=1024 write=all
+	run_around --limit=2M --swap-limit=4M -- "$BUILD/targets/anon" pages=1024 write=all
 	[[ $(value swap_limit true value) == 4194304 ]]
-	run_pgscan 137 reclaim-report --json --limit=2M --swap-limit=1M -- \
+	run_around 137 --limit=2M --swap-limit=1M -- \
 		"$BUILD/targets/anon" pages=1024 write=all
 	jq_true '.summary.cgroup_oom_kills >= 1 and .summary.verdict == "out of memory"'
 	no_cgroup_left
