@@ -51,6 +51,7 @@ struct dump {
 	struct out *out;
 	struct dump_where *where; /* NULL: all */
 	struct dump_frames frames;
+	struct dump_zero *zero; /* dump_zero.c; NULL: not looked at */
 	struct progress *progress;
 	struct pgs_tally total;
 	struct flag_count *hist; /* open addressing; @hist_room is a power of two */
@@ -117,6 +118,13 @@ uint64_t dump_frames_same_zone(const struct dump_frames *f, uint64_t pfn, uint64
 /* The histogram of --by=flags. 0 or -errno. */
 int dump_hist_add(struct dump *d, uint64_t flags, uint64_t pages);
 int dump_hist_emit(struct dump *d);
+
+/* ---- dump_zero.c ------------------------------------------------------------------------------
+ */
+
+/* dump_zero_cut - how many of the @count pages of @run, in consecutive slots, are alike in being
+ * pages of zeroes: sets run->zero where kernel memory tells. At least 1. */
+uint64_t dump_zero_cut(struct dump *d, uint64_t count, struct dump_run *run);
 
 /* ---- dump_process.c, dump_pfn.c, dump_file.c, dump_decode.c: an exit status each ------------- */
 

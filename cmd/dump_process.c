@@ -113,7 +113,7 @@ static int show_piece(struct walk *w, const struct pgs_piece *piece, struct pgs_
 	for (uint64_t i = 0, n; i < piece->pages && !r && !cmd_interrupted; i += n) {
 		struct dump_run run = {
 			.addr = piece->addr + (i << d->ctx->page_shift),
-			.word = piece->words ? piece->words[i] : piece->word,
+			.word = piece->words ? piece->words[i] : piece->word + i * piece->step,
 			.source = piece->source,
 			.bits_lost = piece->bits_lost,
 			.racy = piece->racy,
@@ -127,6 +127,8 @@ static int show_piece(struct walk *w, const struct pgs_piece *piece, struct pgs_
 		n = pgs_piece_run(piece, i, &d->env);
 		if (d->frames.kpage && piece->words)
 			n = dump_frames_cut(d, i, n, &run);
+		if (run.page.has_slot)
+			n = dump_zero_cut(d, n, &run);
 		run.pages = n;
 		d->saw_ksm |= run.has_flags && run.kpageflags & PGS_KPF_KSM;
 		if (d->where && !dump_where_matches(d->where, &run))

@@ -121,6 +121,11 @@ unsigned int pgs_kmem_nr_swapfiles(struct pgs_kmem *kmem)
 	return nr;
 }
 
+bool pgs_kmem_is_on(const struct pgs_kmem *kmem)
+{
+	return kmem->started && !kmem->error;
+}
+
 bool pgs_kmem_has(struct pgs_kmem *kmem, enum pgs_kmem_part part)
 {
 	if (pgs_kmem_start(kmem))

@@ -42,6 +42,8 @@ void pgs_kmem_freep(struct pgs_kmem **kmem);
  */
 int pgs_kmem_start(struct pgs_kmem *kmem) __attribute__((nonnull, warn_unused_result));
 
+/* pgs_kmem_is_on - whether it was started, and can be read. */
+bool pgs_kmem_is_on(const struct pgs_kmem *kmem) __attribute__((nonnull));
 /* pgs_kmem_has - whether a part can be had; starts the source. pgs_kmem_reason - why not; "" where
  * it can, or was not tried. Belongs to @kmem. */
 bool pgs_kmem_has(struct pgs_kmem *kmem, enum pgs_kmem_part part) __attribute__((nonnull));

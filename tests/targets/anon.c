@@ -6,6 +6,7 @@
  *   huge=N                         region "huge": N transparent huge pages, each one collapsed
  *   hugezero=N                     region "hugezero": N huge zero pages
  *   same=N                         region "same": N equal pages that KSM may merge
+ *   blank=N                        region "blank": N written pages that hold zeroes alone
  *   children=N                     N forked children that share all of it, copy on write
  *   protnone=1                     region "anon" ends up PROT_NONE, its pages kept
  */
@@ -60,11 +61,20 @@ static void add_same(struct target *t, size_t pages)
 	target_region_add(t, "same", p, pages);
 }
 
+static void add_blank(struct target *t, size_t pages)
+{
+	char *p = target_map(t, pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	memset(p, 1, pages * t->page_size);
+	explicit_bzero(p, pages * t->page_size); /* which no compiler leaves out */
+	target_region_add(t, "blank", p, pages);
+}
+
 int main(int argc, char **argv)
 {
-	static const char *const keys[] = {"pages",    "write",	   "read",     "huge", "same",
-					   "hugezero", "protnone", "children", NULL};
-	size_t pages, huge, hugezero, same;
+	static const char *const keys[] = {"pages",    "write",	   "read",     "huge",	"same",
+					   "hugezero", "protnone", "children", "blank", NULL};
+	size_t pages, huge, hugezero, same, blank;
 	const struct target_region *r;
 	struct target t;
 
@@ -74,6 +84,7 @@ int main(int argc, char **argv)
 	huge = target_number(target_word(argv, "huge", "0"));
 	hugezero = target_number(target_word(argv, "hugezero", "0"));
 	same = target_number(target_word(argv, "same", "0"));
+	blank = target_number(target_word(argv, "blank", "0"));
 	r = target_region_add(&t, "anon",
 			      target_map(&t, pages, PROT_READ | PROT_WRITE,
 					 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
@@ -89,6 +100,8 @@ int main(int argc, char **argv)
 		add_hugezero(&t, hugezero);
 	if (same)
 		add_same(&t, same);
+	if (blank)
+		add_blank(&t, blank);
 	fflush(stdout);
 	target_children(target_number(target_word(argv, "children", "0")));
 	return target_serve(&t, NULL);

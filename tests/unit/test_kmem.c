@@ -69,7 +69,7 @@ static void test_reads(void **state)
 	struct image *m = image_new();
 	char text[8];
 	size_t size;
-	const uint64_t *task;
+	uint64_t task[4];
 
 	(void)state;
 	m->mem[0] = 'a';
@@ -85,7 +85,7 @@ static void test_reads(void **state)
 	assert_int_equal(pgs_kcore_read(m->kcore, 0, text, 1), -EFAULT);
 	assert_int_equal(pgs_kcore_read(m->kcore, UINT64_MAX, text, 2), -EFAULT);
 	assert_int_equal(pgs_kcore_room(m->kcore, CORE_BASE + 1), MEM - 1);
-	task = pgs_kcore_task(m->kcore, &size);
+	memcpy(task, pgs_kcore_task(m->kcore, &size), sizeof(task));
 	assert_int_equal(size, 32);
 	assert_int_equal(task[2], 3);
 	image_free(m);
