@@ -22,7 +22,7 @@ libs     := $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null || echo -lcap -ljan
 src_objs := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard src/*.c)))
 cmd_objs := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard cmd/*.c)))
 targets  := $(patsubst tests/targets/%.c,$(O)/targets/%,$(sort $(wildcard tests/targets/*.c))) \
-            $(addprefix $(O)/targets/,kmodtest)
+            $(addprefix $(O)/targets/,kmodtest kmodfuzz kmodwrites)
 tools    := $(patsubst tests/tools/%.c,$(O)/tools/%,$(sort $(wildcard tests/tools/*.c)))
 units    := $(patsubst tests/unit/%.c,$(O)/unit/%,$(sort $(wildcard tests/unit/test_*.c)))
 benches  := $(patsubst tests/bench/%.c,$(O)/bench/%,$(sort $(wildcard tests/bench/*.c)))
@@ -93,6 +93,10 @@ $(O)/targets/kmodtest: $(wildcard tests/kmod/kmodtest.c tests/kmod/test_*.c) tes
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(cppflags) $(test_cflags) -static -o $@ $(filter %.c,$^)
+
+$(O)/targets/kmod%: tests/kmod/%.c tests/kmod/kmodtest.h kmod/uapi/pgscan.h $(O)/flags
+	@mkdir -p $(@D)
+	$(CC) $(cppflags) $(test_cflags) -static -pthread -o $@ $<
 
 # What the tests compare with: an independent reader, a probe of the kernel.
 $(O)/tools/%: tests/tools/%.c $(O)/flags

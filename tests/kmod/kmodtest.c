@@ -42,19 +42,35 @@ void write_pages(char *addr, size_t first, size_t pages, uint64_t seed)
 		pattern_write((unsigned char *)addr + i * PAGE, PAGE, seed, i);
 }
 
+static bool is_under_writeback(void)
+{
+	char line[128];
+	long pages = 0;
+	FILE *f = fopen("/proc/vmstat", "re");
+
+	CHECK(f);
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "nr_writeback %ld", &pages) == 1)
+			break;
+	}
+	fclose(f);
+	return pages > 0;
+}
+
 /*
- * What comes back from the first try is under writeback; a few more rounds see the rest. Ends when
- * a round changes nothing.
+ * A page on its way out is put back by the first try, and freed by one after its I/O. What counts
+ * as swapped is on the device when nothing is under writeback any more.
  */
 void page_out(char *addr, size_t pages)
 {
 	int round;
 
-	for (round = 0; round < 10; round++) {
+	for (round = 0; round < 5; round++) {
 		CHECK_EQ(madvise(addr, pages * PAGE, MADV_PAGEOUT), 0);
-		usleep(20000);
+		do
+			usleep(10000);
+		while (is_under_writeback());
 	}
-	sync();
 }
 
 static void add_runs(struct runs *runs, const struct pgscan_run *run, size_t nr)
