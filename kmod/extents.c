@@ -55,7 +55,7 @@ static long extents_walk(struct pgscan_object_walk *walk, pgoff_t first, pgoff_t
 
 	while (index < end && work > 0) {
 		if (signal_pending(current))
-			return index == first ? -EINTR : index;
+			return index == first ? -ERESTARTSYS : index;
 
 		walk->start = (u64)index << PAGE_SHIFT;
 		walk->work = PGSCAN_BATCH_WORK;

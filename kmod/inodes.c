@@ -49,7 +49,7 @@ static void walk_super(struct super_block *sb, void *data)
 		held = inode;
 		if (matches)
 			walk->visit(walk, inode);
-		if (signal_pending(current))
+		if (fatal_signal_pending(current))
 			walk->stop = true;
 		cond_resched();
 
@@ -69,7 +69,7 @@ int pgscan_walk_inodes(struct pgscan_inode_walk *walk)
 		return -EOPNOTSUPP;
 	iterate_supers_type(type, walk_super, walk);
 	module_put(type->owner);
-	return signal_pending(current) ? -EINTR : 0;
+	return fatal_signal_pending(current) ? -EINTR : 0;
 }
 
 void pgscan_object_key(const struct inode *inode, struct pgscan_key *ret_key)

@@ -32,6 +32,8 @@ union pgscan_arg {
 /*
  * The requests. `arg` is copied in before and, unless the result is negative, out afterwards; its
  * size and flags are checked, reserved fields are not. All return what ioctl returns, and sleep.
+ * Those that can go on where they stopped do stop for a signal (-ERESTARTSYS before they have
+ * done anything), the others only when the caller is killed.
  */
 long pgscan_shmem(union pgscan_arg *arg);
 long pgscan_extents(union pgscan_arg *arg);
@@ -129,7 +131,7 @@ struct pgscan_inode_walk {
 	bool stop;  /* set by the callbacks to end the walk */
 };
 
-/* 0, or -EINTR if a signal is pending: then the walk ended somewhere. */
+/* 0, or -EINTR if the caller is being killed: then the walk ended somewhere. */
 int pgscan_walk_inodes(struct pgscan_inode_walk *walk);
 
 void pgscan_object_key(const struct inode *inode, struct pgscan_key *ret_key);

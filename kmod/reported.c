@@ -103,7 +103,7 @@ static int count_zone(struct zone *zone, struct pgscan_zone *record)
 		next = min(ALIGN(pfn + 1, WINDOW_PAGES), end);
 		count_window(zone, pfn, next, record);
 		cond_resched();
-		if (signal_pending(current))
+		if (fatal_signal_pending(current))
 			return -EINTR;
 	}
 	return 0;

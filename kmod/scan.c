@@ -255,7 +255,7 @@ static long scan_range(struct scan_walk *walk)
 	u64 written = 0;
 
 	while (addr < arg->end && batches--) {
-		err = signal_pending(current) ? -EINTR : make_room(walk, written);
+		err = signal_pending(current) ? -ERESTARTSYS : make_room(walk, written);
 		if (!err)
 			err = scan_batch_locked(walk, &addr, arg->end);
 		if (err || is_done(walk, written))

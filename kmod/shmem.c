@@ -251,7 +251,7 @@ static long walk_range(struct shmem_walk *walk, unsigned long start)
 
 	while (addr < walk->end && work > 0) {
 		if (signal_pending(current))
-			return addr == start ? -EINTR : addr;
+			return addr == start ? -ERESTARTSYS : addr;
 		if (mmap_read_lock_killable(walk->mm))
 			return -EINTR;
 		addr = walk_batch(walk, addr);

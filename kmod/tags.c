@@ -79,7 +79,7 @@ static void count_cached(struct address_space *mapping, const struct tags_part *
 			continue;
 		xas_pause(&xas);
 		rcu_read_unlock();
-		if (signal_pending(current))
+		if (fatal_signal_pending(current))
 			return;
 		cond_resched();
 		rcu_read_lock();
@@ -108,7 +108,7 @@ static u64 count_tagged(struct address_space *mapping, const struct tags_part *p
 			continue;
 		xas_pause(&xas);
 		rcu_read_unlock();
-		if (signal_pending(current))
+		if (fatal_signal_pending(current))
 			return pages;
 		cond_resched();
 		rcu_read_lock();
@@ -149,7 +149,7 @@ static long report_part(const struct tags_part *part, struct pgscan_tags *arg)
 	arg->dirty_pages = count_tagged(mapping, part, PAGECACHE_TAG_DIRTY);
 	arg->writeback_pages = count_tagged(mapping, part, PAGECACHE_TAG_WRITEBACK);
 	arg->towrite_pages = count_tagged(mapping, part, PAGECACHE_TAG_TOWRITE);
-	return signal_pending(current) ? -EINTR : 0;
+	return fatal_signal_pending(current) ? -EINTR : 0;
 }
 
 long pgscan_tags(union pgscan_arg *uarg)
