@@ -4,8 +4,8 @@
 
 #include "kmodtest.h"
 
-#define AREA   32768UL /* pages: 128 MiB */
-#define ROUNDS 30
+#define AREA   8192UL /* pages: 32 MiB */
+#define ROUNDS 20
 
 static double seconds(void)
 {

@@ -41,20 +41,3 @@ kmodtest() {
 	defer rmmod pgscan
 	kmodtest scan-forbidden
 }
-
-# Writers on all CPUs, for a few seconds each way; make check-debug has a longer run.
-writes() {
-	local status=0
-	"$PGSCAN_TARGETS/kmodwrites" "$@" >"$BATS_TEST_TMPDIR/writes" || status=$?
-	sed 's/^/# /' "$BATS_TEST_TMPDIR/writes" >&3
-	((status != 77)) || skip "this kernel lacks it"
-	return "$status"
-}
-
-@test "SCAN: no write is lost" { writes 5; }
-@test "SCAN: no write is lost in huge pages" { writes 5 huge; }
-@test "SCAN: no write is lost while pages are swapped" { writes 5 pageout; }
-@test "SCAN: no write is lost while protections change" { writes 5 mprotect; }
-@test "SCAN: no write is lost with fork, collapse and all that" {
-	writes 5 huge pageout mprotect fork collapse
-}
