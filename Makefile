@@ -166,6 +166,7 @@ check-unit: units
 ##      check-harness   guests broken on purpose: does the harness say so?
 check-guests check-matrix check-debug check-harness: all
 	@scripts/deps demo check guests
+	@$(MAKE) --no-print-directory units
 	@scripts/check $(@:check-%=%)
 
 ## make vm              a shell in a guest with the module and swap; GUEST=v2-6.12

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
@@ -151,7 +150,13 @@ static struct stamp stamp(void)
 	return s;
 }
 
-static int measure(struct bench *b, enum pgs_wpbench_way way, struct pgs_wpbench_cost *ret)
+enum field { PROTECT_CYCLES, PROTECT_NS, WRITE_CYCLES, WRITE_NS, FIELDS };
+
+struct round_cost {
+	double v[FIELDS];
+};
+
+static int measure(struct bench *b, enum pgs_wpbench_way way, struct round_cost *ret)
 {
 	double pages = (double)(b->size / b->ctx->page_size);
 	struct stamp began, protected, written;
@@ -166,12 +171,12 @@ static int measure(struct bench *b, enum pgs_wpbench_way way, struct pgs_wpbench
 	write_all(b);
 	written = stamp();
 	clean_up(b, way);
-	*ret = (struct pgs_wpbench_cost){
-		.protect_cycles = (double)(protected.cycles - began.cycles),
-		.protect_ns = (double)(protected.ns - began.ns),
-		.write_cycles = (double)(written.cycles - protected.cycles) / pages,
-		.write_ns = (double)(written.ns - protected.ns) / pages,
-	};
+	*ret = (struct round_cost){{
+		[PROTECT_CYCLES] = (double)(protected.cycles - began.cycles),
+		[PROTECT_NS] = (double)(protected.ns - began.ns),
+		[WRITE_CYCLES] = (double)(written.cycles - protected.cycles) / pages,
+		[WRITE_NS] = (double)(written.ns - protected.ns) / pages,
+	}};
 	return r;
 }
 
@@ -185,31 +190,28 @@ static int compare_double(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Of a field of @n costs, the field being a double at @offset. */
-static double median(const struct pgs_wpbench_cost *costs, unsigned int n, size_t offset)
+/* Of field @field of @n costs. */
+static double median(const struct round_cost *costs, unsigned int n, enum field field)
 {
 	_cleanup_free_ double *values = calloc(n, sizeof(*values));
 
 	if (!values)
 		return 0;
 	for (unsigned int i = 0; i < n; i++)
-		memcpy(&values[i], (const char *)&costs[i] + offset, sizeof(*values));
+		values[i] = costs[i].v[field];
 	qsort(values, n, sizeof(*values), compare_double);
 	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-#define MEDIAN(costs, n, field) median(costs, n, offsetof(struct pgs_wpbench_cost, field))
-
 /* The ways take turns, so that what else the machine does meets all of them; the first round warms
  * up and does not count. */
-static int run_rounds(struct bench *b, unsigned int rounds, struct pgs_wpbench_cost *all,
+static int run_rounds(struct bench *b, unsigned int rounds, struct round_cost *all,
 		      unsigned int done[PGS_WPBENCH_WAYS])
 {
 	for (unsigned int round = 0; round <= rounds; round++)
 		for (int way = 0; way < PGS_WPBENCH_WAYS; way++) {
-			struct pgs_wpbench_cost *cost =
-				&all[(unsigned int)way * rounds + done[way]];
-			struct pgs_wpbench_cost warm_up;
+			struct round_cost *cost = &all[(unsigned int)way * rounds + done[way]];
+			struct round_cost warm_up;
 			int r = measure(b, (enum pgs_wpbench_way)way, round ? cost : &warm_up);
 
 			if (r && r != -EOPNOTSUPP && r != -EPERM && r != -ENOTTY && r != -ENOSYS)
@@ -250,7 +252,7 @@ static void close_bench(struct bench *b)
 int pgs_wpbench(struct pgs_ctx *ctx, struct pgs_kmod *kmod, uint64_t pages, unsigned int rounds,
 		struct pgs_wpbench_cost ret_costs[PGS_WPBENCH_WAYS])
 {
-	_cleanup_free_ struct pgs_wpbench_cost *all =
+	_cleanup_free_ struct round_cost *all =
 		calloc((size_t)PGS_WPBENCH_WAYS * rounds, sizeof(*all));
 	_cleanup_(close_bench) struct bench b = {.ctx = ctx, .kmod = kmod, .uffd = -1};
 	unsigned int done[PGS_WPBENCH_WAYS] = {0}, any = 0;
@@ -262,16 +264,16 @@ int pgs_wpbench(struct pgs_ctx *ctx, struct pgs_kmod *kmod, uint64_t pages, unsi
 	if (!r)
 		r = run_rounds(&b, rounds, all, done);
 	for (unsigned int way = 0; way < PGS_WPBENCH_WAYS && !r; way++) {
-		const struct pgs_wpbench_cost *costs = &all[way * rounds];
+		const struct round_cost *costs = &all[way * rounds];
 
 		any += done[way];
 		ret_costs[way] = (struct pgs_wpbench_cost){.rounds = done[way]};
 		if (!done[way])
 			continue;
-		ret_costs[way].protect_cycles = MEDIAN(costs, done[way], protect_cycles);
-		ret_costs[way].protect_ns = MEDIAN(costs, done[way], protect_ns);
-		ret_costs[way].write_cycles = MEDIAN(costs, done[way], write_cycles);
-		ret_costs[way].write_ns = MEDIAN(costs, done[way], write_ns);
+		ret_costs[way].protect_cycles = median(costs, done[way], PROTECT_CYCLES);
+		ret_costs[way].protect_ns = median(costs, done[way], PROTECT_NS);
+		ret_costs[way].write_cycles = median(costs, done[way], WRITE_CYCLES);
+		ret_costs[way].write_ns = median(costs, done[way], WRITE_NS);
 	}
 	return r || any ? r : -EOPNOTSUPP;
 }
