@@ -8,6 +8,7 @@
  *   same=N                         region "same": N equal pages that KSM may merge
  *   blank=N                        region "blank": N written pages that hold zeroes alone
  *   children=N                     N forked children that share all of it, copy on write
+ *   hugetlb=N                      region "hugetlb": N pages of hugetlbfs, never touched
  *   protnone=1                     region "anon" ends up PROT_NONE, its pages kept
  */
 #include "target.h"
@@ -70,11 +71,24 @@ static void add_blank(struct target *t, size_t pages)
 	target_region_add(t, "blank", p, pages);
 }
 
+/* Without a reservation: there need be no huge page at all. */
+static void add_hugetlb(struct target *t, size_t pages)
+{
+	size_t size = pages * TARGET_HUGE;
+	char *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		target_die("mmap of %zu pages of hugetlbfs", pages);
+	target_region_add(t, "hugetlb", p, size / t->page_size);
+}
+
 int main(int argc, char **argv)
 {
-	static const char *const keys[] = {"pages",    "write",	   "read",     "huge",	"same",
-					   "hugezero", "protnone", "children", "blank", NULL};
-	size_t pages, huge, hugezero, same, blank;
+	static const char *const keys[] = {"pages", "write",	"read",	    "huge",
+					   "same",  "hugezero", "protnone", "children",
+					   "blank", "hugetlb",	NULL};
+	size_t pages, huge, hugezero, same, blank, hugetlb;
 	const struct target_region *r;
 	struct target t;
 
@@ -85,6 +99,7 @@ int main(int argc, char **argv)
 	hugezero = target_number(target_word(argv, "hugezero", "0"));
 	same = target_number(target_word(argv, "same", "0"));
 	blank = target_number(target_word(argv, "blank", "0"));
+	hugetlb = target_number(target_word(argv, "hugetlb", "0"));
 	r = target_region_add(&t, "anon",
 			      target_map(&t, pages, PROT_READ | PROT_WRITE,
 					 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
@@ -102,6 +117,8 @@ int main(int argc, char **argv)
 		add_same(&t, same);
 	if (blank)
 		add_blank(&t, blank);
+	if (hugetlb)
+		add_hugetlb(&t, hugetlb);
 	fflush(stdout);
 	target_children(target_number(target_word(argv, "children", "0")));
 	return target_serve(&t, NULL);

@@ -1,0 +1,139 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# wp by every method this kernel has: by uffd from 6.7 on, by the module, and by soft-dirty.
+# shellcheck disable=SC2030,SC2031,SC2153,SC2154 # tests are subshells; the libraries set variables
+
+load ../lib
+load ../../lib/wp
+
+teardown() {
+	wp_teardown
+	common_teardown
+	guest_teardown
+}
+
+has_uffd() { has_kfeat uffd_wp_async && has_kfeat pagemap_scan; }
+
+# methods: those that are there, one a word
+methods() {
+	! has_uffd || echo uffd
+	[[ ! -c /dev/pgscan ]] || echo module
+	! has_kfeat soft_dirty || echo soft-dirty
+}
+
+@test "random writes, reads and drops against their own log" {
+	has_uffd || skip "no PAGEMAP_SCAN and asynchronous write protection"
+	TRACK_ROUNDS=30 "$BUILD/tools/test_track"
+}
+
+@test "random writes and reads against their own log, by the module" {
+	requires module
+	TRACK_METHOD=module TRACK_ROUNDS=30 "$BUILD/tools/test_track"
+}
+
+@test "auto takes uffd, then the module, then, when it is allowed to, soft-dirty" {
+	requires module kfeat:soft_dirty
+	target_start anon pages=16 write=0-15
+	run_pgscan wp --json -i 0.01 -c 1 "$TARGET"
+	if has_uffd; then
+		jq_is .summary.method '"uffd"'
+	else
+		jq_is .summary.method '"module"'
+		jq_true '.summary.method_why | startswith("uffd: this kernel or user has no ")'
+	fi
+	PGSCAN_DISABLE=pagemap_scan run_pgscan wp --json -i 0.01 -c 1 "$TARGET"
+	jq_is '.summary | [.method, .stop_us]' '["module",0.0]'
+	PGSCAN_DISABLE=pagemap_scan,module run_pgscan 4 wp -i 0.01 -c 1 "$TARGET"
+	[[ $stderr == *"ask for it"* && -z $output ]]
+	PGSCAN_DISABLE=pagemap_scan,module run_pgscan wp --json -i 0.01 -c 1 --clear-soft-dirty "$TARGET"
+	jq_is .summary.method '"soft-dirty"'
+	[[ $stderr == *"is cleared for the whole process"* ]]
+}
+
+@test "private memory, by each method: exactly the pages that were written" {
+	local method
+
+	for method in $(methods); do
+		target_start anon pages=64 write=0-15
+		wp_start --method="$method" --range="$(region anon)"
+		target_cmd write anon 3,5-7,25
+		target_cmd read anon 20-30
+		wp_end
+		wp_written anon 3,5,6,7,25
+		[[ $(wp_last .summary.method) == "\"$method\"" ]]
+	done
+}
+
+@test "a page that was written and went to swap is written" {
+	local method
+
+	swap_disk 0
+	for method in $(methods); do
+		target_start anon pages=64 write=0-63
+		wp_start --method="$method" --range="$(region anon)"
+		target_cmd write anon 10-19
+		target_cmd pageout anon all
+		grep -q '^VmSwap:[[:space:]]*[1-9]' "/proc/$TARGET/status"
+		wp_end
+		wp_written anon 10,11,12,13,14,15,16,17,18,19
+	done
+}
+
+@test "shared memory that reclaim took is unknown to soft-dirty, not clean" {
+	local method
+
+	swap_disk 0
+	for method in $(methods); do
+		target_start shm pages=64 write=0-63
+		wp_start --method="$method" --by=vma --range="$(region shm)"
+		target_cmd write shm 10-19
+		target_cmd pageout shm all
+		wp_end
+		if [[ $method == uffd ]]; then
+			jq -e 'select(.sample) | .written >= 10' "$out" >/dev/null
+		else
+			jq -e 'select(.sample) | .written + .unknown >= 10' "$out" >/dev/null
+		fi
+	done
+}
+
+@test "huge pages: by uffd the small page that was written, by the others the huge one" {
+	local method pages
+
+	for method in $(methods); do
+		target_start anon pages=1 huge=2
+		wp_start --method="$method" --range="$(region huge)"
+		target_cmd write huge 700
+		wp_end
+		pages=$(seq -s, 512 1023)
+		[[ $method != uffd ]] || pages=700
+		wp_written huge "$pages"
+	done
+}
+
+@test "a dropped huge page counts with all its pages, where drops are seen" {
+	has_uffd || skip "soft-dirty does not see them"
+	target_start anon pages=1 huge=2
+	wp_start --method=uffd --range="$(region huge)"
+	target_cmd dontneed huge 0-511
+	wp_end
+	wp_written huge "$(seq -s, 0 511)"
+}
+
+@test "huge pages of hugetlbfs, unpopulated, are left alone" {
+	has_uffd || skip "the other methods do not walk them"
+	set_file /proc/sys/vm/nr_hugepages 4
+	target_start anon hugetlb=2
+	run_pgscan wp --json -i 0.01 -c 2 --by=vma --range="$(region hugetlb)" "$TARGET"
+	jq_is '[.rows[].why] | unique' '["hugetlb"]'
+}
+
+@test "a command, by each method" {
+	local method
+
+	for method in $(methods); do
+		run_pgscan 7 wp --method="$method" --json -i 10 -- sh -c 'exit 7'
+		jq_is '.summary | [.method, .execs, .samples]' "[\"$method\",1,1]"
+		jq_true '.rows[0].written > 0'
+	done
+}
