@@ -193,11 +193,14 @@ static const char *limits(const struct wp *w)
 	case PGS_TRACK_UFFD:
 		return of_uffd[w->has_shared][w->has_file];
 	case PGS_TRACK_MODULE:
-		return "pages that are dropped, and shared ones that are reclaimed, are not seen";
+		return "pages that are dropped, and shared ones that are reclaimed, are not seen; "
+		       "a "
+		       "huge page counts with all its pages";
 	default:
 		return "not atomic: what is written between reading and clearing is lost; pages "
 		       "that "
-		       "are dropped, and shared ones that are reclaimed, are not seen";
+		       "are dropped, and shared ones that are reclaimed, are not seen; a huge page "
+		       "counts with all its pages";
 	}
 }
 
