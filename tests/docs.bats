@@ -157,7 +157,7 @@ same() {
 
 	[[ -d $BUILD/man ]] || skip "no pages were built: scdoc is missing"
 	requires tool:mandoc
-	for file in "$BUILD"/man/*.1; do
+	for file in "$BUILD"/man/*; do
 		# scdoc's own habits: an empty paragraph after a heading, a title in lower case.
 		faults=$(mandoc -Tlint -W warning "$file" |
 			grep -v -e 'skipping paragraph macro: PP' -e 'lower case character in document title') || true
