@@ -268,6 +268,7 @@ void pgs_swap_areas_ask(struct pgs_swap_areas *areas, struct pgs_kmem *kmem)
 /* What kernel memory said needs no evidence. */
 static bool match_known(const struct pgs_swap_areas *areas, struct pgs_swap_match *match)
 {
+	*match = (struct pgs_swap_match){0};
 	for (size_t i = 0; i < areas->nr; i++) {
 		if (areas->areas[i].type < 0)
 			return false;

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <string.h>
+
 #include "swap.h"
 
 #define MAX_AREAS 6
@@ -28,7 +30,8 @@ struct match_case {
 static struct pgs_swap_areas make_areas(const struct match_case *c, struct pgs_swap_area *areas)
 {
 	for (size_t i = 0; i < c->nr; i++)
-		areas[i] = (struct pgs_swap_area){.size_pages = c->size[i],
+		areas[i] = (struct pgs_swap_area){.type = -1,
+						  .size_pages = c->size[i],
 						  .last_slot = c->size[i],
 						  .used_pages = c->used[i]};
 	return (struct pgs_swap_areas){.areas = areas, .nr = c->nr};
@@ -134,11 +137,13 @@ static void test_match(void **state)
  */
 static void check_set(unsigned int seen, unsigned int nr, const int *want)
 {
-	struct pgs_swap_area room[MAX_AREAS] = {0};
+	struct pgs_swap_area room[MAX_AREAS];
 	struct pgs_swap_areas areas = {.areas = room, .nr = nr};
 	struct pgs_swap_evidence evidence = {.seen = seen};
 	struct pgs_swap_match match;
 
+	for (size_t i = 0; i < MAX_AREAS; i++)
+		room[i] = (struct pgs_swap_area){.type = -1};
 	pgs_swap_match(&areas, &evidence, &match);
 	for (int t = 0; t < 6; t++) {
 		const struct pgs_swap_area *area =
@@ -177,10 +182,29 @@ static void test_all_lists(void **state)
 		}
 }
 
+/* Kernel memory has told the types: they need no evidence, and no other type has a line. */
+static void test_known(void **state)
+{
+	struct pgs_swap_area room[] = {{.type = 1}, {.type = 4}};
+	struct pgs_swap_areas areas = {.areas = room, .nr = 2};
+	struct pgs_swap_evidence evidence = {0};
+	struct pgs_swap_match match;
+
+	(void)state;
+	for (unsigned int t = 0; t < PGS_PM_SWAP_TYPES; t++)
+		match.lines[t] = 1; /* of whatever was there before */
+	pgs_swap_match(&areas, &evidence, &match);
+	for (unsigned int t = 0; t < PGS_PM_SWAP_TYPES; t++)
+		assert_ptr_equal(pgs_swap_match_area(&areas, &match, t), t == 1	  ? &room[0]
+									 : t == 4 ? &room[1]
+										  : NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_match),
+		cmocka_unit_test(test_known),
 		cmocka_unit_test(test_all_lists),
 	};
 
