@@ -35,8 +35,7 @@ static void walk_super(struct super_block *sb, void *data)
 		return;
 
 	spin_lock(&sb->s_inode_list_lock);
-	list_for_each_entry_reverse(inode, &sb->s_inodes, i_sb_list)
-	{
+	list_for_each_entry_reverse(inode, &sb->s_inodes, i_sb_list) {
 		bool matches = is_shmem_file(inode) && walk->match(walk, inode);
 
 		if (!matches && !need_resched() && !walk->stop)

@@ -160,6 +160,9 @@ static void __exit pgscan_exit(void)
 module_init(pgscan_init);
 module_exit(pgscan_exit);
 
+/* Entries of page tables are read in one access. */
+static_assert(BITS_PER_LONG == 64);
+
 /* Compared with the published sizes, and free of padding, which a 32-bit caller would differ in. */
 static_assert(sizeof(struct pgscan_info) == PGSCAN_INFO_SIZE_VER0);
 static_assert(sizeof(struct pgscan_run) == 32);

@@ -173,8 +173,7 @@ static pgoff_t walk_stretch(struct pgscan_object_walk *walk, pgoff_t first, pgof
 	void *entry;
 
 	xas_lock_irq(&xas);
-	xas_for_each(&xas, entry, last)
-	{
+	xas_for_each(&xas, entry, last) {
 		pgoff_t before = s.next;
 
 		if (!start_run(&s, &xas, entry))

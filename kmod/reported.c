@@ -55,7 +55,7 @@ static unsigned long count_block(struct page *page, unsigned long pfn, struct pg
 	if (!PageBuddy(page))
 		return 1;
 	order = page_private(page); /* buddy_order() of mm/internal.h */
-	if (WARN_ON_ONCE(order >= NR_ORDERS || pfn & ((1UL << order) - 1)))
+	if (order >= NR_ORDERS || pfn & ((1UL << order) - 1))
 		return 1;
 
 	record->free[order]++;

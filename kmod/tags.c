@@ -67,8 +67,7 @@ static void count_cached(struct address_space *mapping, const struct tags_part *
 	void *entry;
 
 	rcu_read_lock();
-	xas_for_each(&xas, entry, part->last)
-	{
+	xas_for_each(&xas, entry, part->last) {
 		if (xas_retry(&xas, entry))
 			continue;
 		if (xa_is_value(entry))
@@ -98,8 +97,7 @@ static u64 count_tagged(struct address_space *mapping, const struct tags_part *p
 		return 0;
 
 	rcu_read_lock();
-	xas_for_each_marked(&xas, entry, part->last, tag)
-	{
+	xas_for_each_marked(&xas, entry, part->last, tag) {
 		if (xas_retry(&xas, entry))
 			continue;
 		if (!xa_is_value(entry))

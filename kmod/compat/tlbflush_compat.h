@@ -2,6 +2,8 @@
 #ifndef PGSCAN_TLBFLUSH_COMPAT_H
 #define PGSCAN_TLBFLUSH_COMPAT_H
 
+#include <linux/mm.h>
+
 #include "config.h"
 
 /* Flush all entries of this CPU's TLB, whatever address space they belong to. */

@@ -32,7 +32,7 @@ done
 	done
 } >"$header.tmp"
 
-if cmp -s "$header.tmp" "$header"; then
+if [ -e "$header" ] && [ "$(cat "$header.tmp")" = "$(cat "$header")" ]; then
 	rm -f "$header.tmp"
 else
 	mv "$header.tmp" "$header"

@@ -2,6 +2,7 @@
 /*
  * __flush_tlb_all(): what to use without CONFIG_PARAVIRT. Newer kernels export it to KVM only.
  */
+#include <linux/mm.h>
 #include <asm/tlbflush.h>
 
 void probe(void);
