@@ -20,7 +20,7 @@ lock_down() {
 	lock_down confidentiality || skip "this kernel has no lockdown"
 	run_pgscan 5 dump --kmod=off --kcore=require $$
 	[[ $stderr == *"locked down"* ]]
-	run_pgscan check kmem --json
+	run_pgscan 5 check kmem --json
 	jq_is '.rows[0].state' '"not permitted"'
 	run_pgscan dump --kmod=off --json $$
 }
