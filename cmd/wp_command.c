@@ -1,80 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* wp -- COMMAND: tracked from its first instruction to its exit. */
+#include "child.h"
 #include "wp.h"
 
-#include "../src/caps.h"
-#include "../src/cleanup.h"
-
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-/* As of a shell. */
-#define STATUS_NOT_FOUND  127
-#define STATUS_CANNOT_RUN 126
-#define STATUS_SIGNAL	  128
-
-struct command {
-	pid_t pid;
-	int gate;    /* written to when the tracker watches; closed: do not start at all */
-	int trouble; /* what execvp() failed with; empty when it did not */
-};
-
-static void __attribute__((noreturn)) child_main(char **argv, int gate, int trouble)
-{
-	char go;
-	int err;
-
-	if (read(gate, &go, 1) != 1 || pgs_caps_restore())
-		_exit(STATUS_CANNOT_RUN);
-	execvp(argv[0], argv);
-	err = errno;
-	(void)!write(trouble, &err, sizeof(err));
-	_exit(err == ENOENT ? STATUS_NOT_FOUND : STATUS_CANNOT_RUN);
-}
-
-static int start(char **argv, struct command *ret)
-{
-	int gate[2], trouble[2];
-	pid_t pid;
-
-	if (pipe2(gate, O_CLOEXEC) < 0)
-		return -errno;
-	if (pipe2(trouble, O_CLOEXEC) < 0) {
-		close(gate[0]);
-		close(gate[1]);
-		return -errno;
-	}
-	pid = fork();
-	if (!pid) {
-		close(gate[1]);
-		child_main(argv, gate[0], trouble[1]);
-	}
-	close(gate[0]);
-	close(trouble[1]);
-	*ret = (struct command){.pid = pid, .gate = gate[1], .trouble = trouble[0]};
-	return pid < 0 ? -errno : 0;
-}
 
 /* Its status, as a shell would have it. */
-static int finish(struct command *c)
+static int finish(struct child *c)
 {
 	int status = 0;
 
-	pgs_closep(&c->gate);
-	c->gate = -1;
 	while (c->pid > 0 && waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	c->pid = 0;
-	return WIFSIGNALED(status) ? STATUS_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+	return child_status(status);
 }
 
 /* A terminal sends its signals to the command too; one that came to pgscan alone is passed on. */
-static void pass_signal(struct command *c)
+static void pass_signal(struct child *c)
 {
 	int sig = cmd_interrupted;
 
@@ -114,7 +61,7 @@ static int next_timeout_ms(uint64_t next)
 }
 
 /* The output may fail, the command goes on: its end is waited for in any case. */
-static int watch(struct wp *w, struct command *c)
+static int watch(struct wp *w, struct child *c)
 {
 	struct pollfd pfd = {.fd = pgs_track_fd(w->track), .events = POLLIN};
 	uint64_t next = UINT64_MAX;
@@ -141,11 +88,11 @@ static int watch(struct wp *w, struct command *c)
 	return r;
 }
 
-static void tell_exec_failure(struct wp *w, struct command *c)
+static void tell_exec_failure(struct wp *w, struct child *c)
 {
-	int err;
+	int err = child_exec_error(c);
 
-	if (read(c->trouble, &err, sizeof(err)) != sizeof(err))
+	if (!err)
 		return;
 	msg_error("cannot execute '%s': %s", w->opts->command[0], strerror(err));
 	out_error(w->out, 0, "cannot execute the command", err);
@@ -153,26 +100,30 @@ static void tell_exec_failure(struct wp *w, struct command *c)
 
 int wp_run_command(struct wp *w, const struct pgs_track_opts *opts)
 {
-	struct command c = {.gate = -1, .trouble = -1};
-	int r = start(w->opts->command, &c);
+	struct child c = {.gate = -1, .trouble = -1};
+	sigset_t mask;
+	int r;
+
+	sigprocmask(SIG_BLOCK, NULL, &mask);
+	r = child_start(w->opts->command, &mask, &c);
 
 	w->pid = c.pid;
 	if (!r)
 		r = pgs_track_open(w->ctx, c.pid, opts, &w->track);
 	if (r) {
 		r = wp_failed(w, r);
+		child_fini(&c); /* it never starts */
 		finish(&c);
-		pgs_closep(&c.trouble);
 		return r;
 	}
 	wp_begin(w);
-	(void)!write(c.gate, "g", 1);
+	child_go(&c);
 	r = watch(w, &c);
 	if (r && r != -EPIPE)
 		wp_failed(w, r);
 	w->command_status = finish(&c);
 	tell_exec_failure(w, &c);
-	pgs_closep(&c.trouble);
+	child_fini(&c);
 	if (pgs_track_forks(w->track))
 		msg_note("the command's first thread forked %llu processes: they were not followed",
 			 (unsigned long long)pgs_track_forks(w->track));

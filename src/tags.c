@@ -42,7 +42,8 @@ static int read_mapping(struct pgs_kmod *kmod, int pagemap, const struct pgs_vma
 				 .start = ask.start,
 				 .end = ask.walk_end,
 				 .name = strndup(vma->name, vma->name_len),
-				 .uses_tags = !(ask.mapping_flags & PGSCAN_MAPPING_NO_TAGS),
+				 .uses_tags = !(ask.mapping_flags & (PGSCAN_MAPPING_NO_TAGS |
+								     PGSCAN_MAPPING_NO_WRITEBACK)),
 				 .cached_pages = ask.cached_pages,
 				 .dirty_pages = ask.dirty_pages,
 				 .writeback_pages = ask.writeback_pages,
@@ -58,7 +59,9 @@ int pgs_tags_read(struct pgs_ctx *ctx, struct pgs_kmod *kmod, pid_t pid, struct 
 	struct pgs_vma vma;
 	int r;
 
-	pagemap = pgs_open(ctx, PGS_CAP(CAP_SYS_PTRACE), 0, "proc/%d/pagemap", (int)pid);
+	/* The module asks that whoever opened it had CAP_SYS_ADMIN. */
+	pagemap = pgs_open(ctx, PGS_CAP(CAP_SYS_PTRACE) | PGS_CAP(CAP_SYS_ADMIN), 0,
+			   "proc/%d/pagemap", (int)pid);
 	if (pagemap < 0)
 		return pagemap == -ENOENT ? -ESRCH : pagemap;
 	r = pgs_maps_open(ctx, pid, &maps);

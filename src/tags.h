@@ -9,8 +9,10 @@
  * the state of each page. */
 struct pgs_tags {
 	uint64_t start, end;
-	char *name;	/* of the mapping; foreign bytes */
-	bool uses_tags; /* not AS_NO_WRITEBACK_TAGS, as swap and shared memory have it */
+	char *name; /* of the mapping; foreign bytes */
+	/* Neither AS_NO_WRITEBACK_TAGS, as the swap cache has it, nor without anything to write
+	 * back to, as shared memory is. */
+	bool uses_tags;
 	uint64_t cached_pages, dirty_pages, writeback_pages, towrite_pages;
 };
 

@@ -154,3 +154,68 @@ writers='for i in 1 2 3 4 5 6 7 8; do "$0" pages=3072 write=all </dev/null >/dev
 	done
 	no_cgroup_left
 }
+
+# tags_are PATTERN USES CACHED DIRTY: of the mapping at $mapping, whose name matches
+tags_are() {
+	local want=("${@:2}") got
+
+	mapfile -t got < <(for name in uses_tags cached tagged_dirty; do
+		value "$name" ".start == \"$mapping\" and (.vma | test(\"$1\"))" value
+	done)
+	[[ ${got[*]} == "${want[*]}" ]] ||
+		fail "${got[*]}, not ${want[*]}" "$(grep "$mapping" "$out")" "$(cat "/proc/$TARGET/maps")"
+}
+
+@test "reclaim-report: tags of a mapping: dirty when written, clean when synced; none of shared memory" {
+	requires module
+	local file=/root/tags
+
+	target_start file path="$file" pages=512 shared=0-3
+	mapping=$(printf '0x%x' $((ADDR[shared])))
+	dd if=/dev/zero of="$file" bs=4096 count=512 conv=notrunc status=none
+	run_pgscan reclaim-report --json -i 0.1 -c 1 --section=writeback "$TARGET"
+	tags_are tags 1 512 512
+	sync "$file"
+	run_pgscan reclaim-report --json -i 0.1 -c 1 --section=writeback "$TARGET"
+	tags_are tags 1 512 0
+	target_stop
+	rm "$file"
+
+	target_start shm kind=memfd pages=64 write=all
+	mapping=$(printf '0x%x' $((ADDR[shm])))
+	run_pgscan reclaim-report --json -i 0.1 -c 1 "$TARGET"
+	tags_are memfd 0 64 0
+}
+
+# reported: pages that the hypervisor has back, by all means that there are
+reported() {
+	run_pgscan reclaim-report --json -i 0.1 -c 1 --section=reporting "$@"
+	value reported '.zone == null' value
+}
+
+# reports_again PAGES: at least so many are reported
+reports_again() {
+	(($(reported) >= $1))
+}
+
+@test "reclaim-report: what a program frees is reported to the hypervisor" {
+	local before during
+
+	modprobe virtio_balloon 2>/dev/null || true
+	run_pgscan reclaim-report --json -i 0.1 -c 1 --section=reporting
+	[[ $(value negotiated true value) == 1 ]] || skip "no balloon that reports"
+	[[ $(value balloon true value) == 1 && $(value offered true value) == 1 ]]
+	[[ $(value least_order true value) == "$(</sys/module/page_reporting/parameters/page_reporting_order)" ]]
+	before=$(value reported '.zone == null' value)
+	# 1 GiB of 2
+	target_start anon pages=262144 write=all
+	during=$(reported)
+	((during < before - 100000)) || fail "$during of $before are reported while it is in use"
+	target_stop
+	wait_for reports_again $((before - 20000)) || fail "$(reported) are reported, $before before"
+	# The module and the walk over all pages count the same on a quiet machine.
+	sleep 3
+	if [[ -c /dev/pgscan ]]; then
+		near "$(reported --kmod=off)" "$(reported --kmod=require)" 2
+	fi
+}
