@@ -370,3 +370,39 @@ pages_where() {
 		[[ -s $err && ! -s $out ]] || fail "for '$expr'"
 	done
 }
+
+# ---- chance ----------------------------------------------------------------------------------
+
+random_list() { # PAGES: one to three stretches of a region of that many pages
+	local i first step list=
+
+	for ((i = 0; i <= RANDOM % 3; i++)); do
+		first=$((RANDOM * RANDOM % $1))
+		step=$((RANDOM % 2 ? 1 : RANDOM % 9 + 1))
+		list+=,$first-$((first + RANDOM * RANDOM % ($1 - first)))/$step
+	done
+	echo "${list#,}"
+}
+
+@test "truth: whatever is done to the memory, in whatever batches, by either engine" {
+	requires kfeat:pagemap kfeat:map_files
+	local seed=${SEED:-$RANDOM} i op region
+	local -a ops=(write read write read dontneed cold)
+
+	RANDOM=$seed
+	echo "SEED=$seed"
+	target_start anon pages=3000
+	local anon=$TARGET
+	target_start shm kind=memfd pages=3000 second=1 private=none
+	for ((i = 0; i < 12; i++)); do
+		target_use "$anon"
+		target_cmd "${ops[RANDOM % ${#ops[@]}]}" anon "$(random_list 3000)"
+		same_as_pmref "--batch=$((RANDOM % 3000 + 1))" anon
+		PGSCAN_DISABLE=pagemap_scan same_as_pmref --by=page anon
+		target_use "${TARGETS[1]}"
+		region=$(shuf -n 1 -e shm second private --random-source=<(yes "$RANDOM"))
+		target_cmd "${ops[RANDOM % 2]}" "$region" "$(random_list 2999)"
+		same_as_pmref "--batch=$((RANDOM % 3000 + 1))" shm second private
+		same_hexdump $((ADDR[shm] + RANDOM % 3000 * PAGE_SIZE)) $((RANDOM % 3000 + 1))
+	done
+}
