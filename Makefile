@@ -133,7 +133,7 @@ man: $(pages)
 
 # ---- tests and demonstration ------------------------------------------------------------------
 
-.PHONY: demo demo-host check check-unit check-host check-guests check-matrix check-debug check-harness sanitize valgrind lint bench deps
+.PHONY: demo demo-host check check-unit check-host check-guests check-matrix check-debug check-harness sanitize valgrind lint stress bench deps
 
 # The packages come first, in a make of their own: this one has already asked pkg-config.
 demo: demo-host
@@ -191,6 +191,11 @@ valgrind:
 lint:
 	@scripts/deps build demo check lint
 	@scripts/lint
+
+## make stress          the long runs: 10000 samples of each kind of memory, 1000 kills of pgscan
+stress: all units
+	@TRACK_ROUNDS=10000 $(O)/unit/test_track
+	@SLOW=1 BATS_TEST_TIMEOUT=600 tests/run --filter 'killed at random' tests/wp.bats
 
 ## make bench           the speed figures, as ratios measured in one run
 bench: all benches

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,6 +36,8 @@ child_main(char **argv, const sigset_t *mask, int gate, int trouble)
 	int err;
 
 	reset_handlers();
+	/* Yama (kernel.yama.ptrace_scope 1) lets ancestors trace: this adds pgscan's children. */
+	(void)prctl(PR_SET_PTRACER, getppid());
 	if (read(gate, &go, 1) != 1 || pgs_caps_restore() || sigprocmask(SIG_SETMASK, mask, NULL))
 		_exit(STATUS_CANNOT_RUN);
 	execvp(argv[0], argv);

@@ -12,7 +12,13 @@ teardown() {
 	common_teardown
 }
 
-requires_wp() { requires kfeat:uffd_wp_async kfeat:pagemap_scan "$@"; }
+requires_wp() {
+	local scope=0
+
+	requires kfeat:uffd_wp_async kfeat:pagemap_scan "$@"
+	[[ ! -r /proc/sys/kernel/yama/ptrace_scope ]] || read -r scope </proc/sys/kernel/yama/ptrace_scope
+	((EUID == 0 || scope == 0)) || skip "kernel.yama.ptrace_scope keeps a user from tracing"
+}
 
 # ---- the pages -------------------------------------------------------------------------------
 
@@ -251,6 +257,52 @@ blocked_end() {
 	[[ $stderr == *"already traced, by process "* && -z $output ]]
 }
 
+# filtered_start [AS...]: a process whose seccomp filter kills it for userfaultfd(2); its pid in TARGET.
+filtered_start() {
+	gcc -o "$BATS_TEST_TMPDIR/filtered" -x c - <<-'END'
+		#include <linux/filter.h>
+		#include <linux/seccomp.h>
+		#include <stddef.h>
+		#include <sys/prctl.h>
+		#include <sys/syscall.h>
+		#include <unistd.h>
+		int main(void)
+		{
+			struct sock_filter code[] = {
+				BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+				BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_userfaultfd, 0, 1),
+				BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+				BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+			};
+			struct sock_fprog program = {4, code};
+			prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+			if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+				return 1;
+			for (;;)
+				pause();
+		}
+	END
+	chmod 755 "$BATS_TEST_TMPDIR" "$BATS_TEST_TMPDIR/filtered"
+	"$@" "$BATS_TEST_TMPDIR/filtered" 3>&- &
+	TARGET=$!
+	TARGETS+=("$TARGET")
+	until grep -q '^Seccomp:[[:space:]]*2' "/proc/$TARGET/status"; do
+		sleep 0.01
+	done
+}
+
+@test "a process whose seccomp filter would kill it: tracked by root, refused to others, alive" {
+	requires_wp root tool:gcc
+	filtered_start
+	run_pgscan wp --json --method=uffd -i 0.01 -c 1 "$TARGET"
+	jq_is .summary.method '"uffd"'
+	grep -q '^State:.*S' "/proc/$TARGET/status"
+	filtered_start "${NOBODY[@]}"
+	run_as_nobody 4 wp --method=uffd -c 1 "$TARGET"
+	[[ $stderr == *"is under seccomp"* ]]
+	grep -q '^State:.*S' "/proc/$TARGET/status"
+}
+
 @test "32-bit code is refused" {
 	requires_wp tool:gcc
 	gcc -m32 -nostdlib -static -o "$BATS_TEST_TMPDIR/compat" -x c - 2>/dev/null <<-'END' ||
@@ -357,6 +409,27 @@ blocked_end() {
 	[[ $(echo word | "$PGSCAN" wp -q -i 10 -f tsv --no-header -- sh -c 'cat; grep CapEff /proc/self/status') == \
 		"word"$'\n'"$(grep CapEff /proc/self/status)"* ]]
 	run_pgscan wp -i 10 -- sh -c 'grep -q "^SigIgn:.*0000$" /proc/self/status'
+}
+
+@test "pgscan is killed: its command runs on, untraced" {
+	requires_wp
+	local line
+
+	"$PGSCAN" wp -q -i 10 -- sh -c 'echo $$; sleep 60 & wait; exit 0' >"$out" 3>&- &
+	WP=$!
+	until [[ -s $out ]]; do
+		sleep 0.01
+	done
+	line=$(<"$out")
+	kill -KILL "$WP"
+	wait "$WP" || true
+	WP=
+	TARGETS+=("$line")
+	until grep -q '^TracerPid:[[:space:]]*0$' "/proc/$line/status"; do
+		sleep 0.01
+	done
+	grep -q '^State:.*S' "/proc/$line/status"
+	kill $(pgrep -P "$line") # the sleep
 }
 
 # ---- views -----------------------------------------------------------------------------------
