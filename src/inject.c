@@ -428,11 +428,14 @@ static bool peek(const struct pgs_inject *inject, uint64_t addr, void *buf, size
 }
 
 /*
- * Inside a restartable sequence (rseq(2)) the kernel would find the thread's pc elsewhere, forget
- * the sequence, and not abort it once we put pc back: an update that should have been atomic on its
- * CPU would not be. Threads that stopped in a system call are in none.
+ * A thread that was scheduled away inside a restartable sequence (rseq(2)) is sent to the
+ * sequence's abort code when it returns to user space. With the pc that we give it the kernel would
+ * find it outside, forget the sequence, and let it go on in the middle once its pc is back: an
+ * update that should have been atomic on its CPU would not be. So what is given back is the abort
+ * code, which is where the kernel would have sent it. Threads that stopped in a system call are in
+ * none.
  */
-static bool in_rseq(const struct pgs_inject *inject)
+static void abort_rseq(struct pgs_inject *inject)
 {
 	struct rseq_configuration conf = {0};
 	struct rseq_section section;
@@ -442,10 +445,12 @@ static bool in_rseq(const struct pgs_inject *inject)
 	    ptrace((enum __ptrace_request)PTRACE_GET_RSEQ_CONFIGURATION, inject->tid, sizeof(conf),
 		   &conf) < 0 ||
 	    !conf.abi_pointer || !peek(inject, conf.abi_pointer + RSEQ_CS_OFFSET, &cs, sizeof(cs)))
-		return false;
-	if (!cs || !peek(inject, cs, &section, sizeof(section)))
-		return false;
-	return pgs_regs_pc(&inject->saved) - section.start_ip < section.post_commit_offset;
+		return;
+	if (!cs || !peek(inject, cs, &section, sizeof(section)) ||
+	    pgs_regs_pc(&inject->saved) - section.start_ip >= section.post_commit_offset)
+		return;
+	pgs_regs_set_pc(&inject->saved, section.abort_ip);
+	inject->changed = true;
 }
 
 struct dispatch_config {
@@ -464,30 +469,22 @@ static bool has_user_dispatch(const struct pgs_inject *inject)
 
 int pgs_inject_stop(struct pgs_inject *inject)
 {
-	int r;
+	int r = stop_somewhere(inject);
 
-	for (int i = 0; i < RETRIES; i++) {
-		r = stop_somewhere(inject);
-		if (!r)
-			r = get_regs(inject, &inject->saved);
-		if (r)
-			return r;
-		if (!pgs_regs_native(&inject->saved))
-			return pgs_ctx_fail(inject->ctx, -EOPNOTSUPP, "process %d runs 32-bit code",
-					    (int)inject->pid);
-		if (has_user_dispatch(inject))
-			return pgs_ctx_fail(inject->ctx, -EOPNOTSUPP,
-					    "process %d handles system calls of its own "
-					    "(PR_SET_SYSCALL_USER_DISPATCH)",
-					    (int)inject->pid);
-		if (!in_rseq(inject))
-			return 0;
-		r = go_on(inject, PTRACE_CONT, 0);
-		if (r)
-			return r;
-	}
-	return pgs_ctx_fail(inject->ctx, -EBUSY, "thread %d never leaves its restartable sequence",
-			    (int)inject->tid);
+	if (!r)
+		r = get_regs(inject, &inject->saved);
+	if (r)
+		return r;
+	if (!pgs_regs_native(&inject->saved))
+		return pgs_ctx_fail(inject->ctx, -EOPNOTSUPP, "process %d runs 32-bit code",
+				    (int)inject->pid);
+	if (has_user_dispatch(inject))
+		return pgs_ctx_fail(inject->ctx, -EOPNOTSUPP,
+				    "process %d handles system calls of its own "
+				    "(PR_SET_SYSCALL_USER_DISPATCH)",
+				    (int)inject->pid);
+	abort_rseq(inject);
+	return 0;
 }
 
 /* ---- one call ---------------------------------------------------------------------------------

@@ -25,6 +25,11 @@ uint64_t pgs_regs_pc(const struct pgs_regs *regs)
 	return PC(regs);
 }
 
+void pgs_regs_set_pc(struct pgs_regs *regs, uint64_t pc)
+{
+	PC(regs) = pc;
+}
+
 /* The kernel moves pc back to the instruction before the stop (do_signal()), and does not say so.
  */
 bool pgs_regs_in_syscall(const struct pgs_regs *regs)

@@ -20,6 +20,7 @@ extern const size_t pgs_insn_size, pgs_insn_align;
 bool pgs_regs_native(const struct pgs_regs *regs) __attribute__((nonnull));
 /* pgs_regs_pc - the address of the next instruction. */
 uint64_t pgs_regs_pc(const struct pgs_regs *regs) __attribute__((nonnull));
+void pgs_regs_set_pc(struct pgs_regs *regs, uint64_t pc) __attribute__((nonnull));
 /* pgs_regs_in_syscall - whether the thread was stopped in a system call, for all one can see. */
 bool pgs_regs_in_syscall(const struct pgs_regs *regs) __attribute__((nonnull));
 

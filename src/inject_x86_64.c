@@ -23,6 +23,11 @@ uint64_t pgs_regs_pc(const struct pgs_regs *regs)
 	return R(regs, rip);
 }
 
+void pgs_regs_set_pc(struct pgs_regs *regs, uint64_t pc)
+{
+	R(regs, rip) = pc;
+}
+
 bool pgs_regs_in_syscall(const struct pgs_regs *regs)
 {
 	return (int64_t)R(regs, orig_rax) >= 0;

@@ -220,6 +220,25 @@ blocked_end() {
 	blocked_end
 }
 
+@test "a thread inside a restartable sequence has it aborted, as the kernel would" {
+	requires_wp
+	local i
+
+	"$BUILD/targets/rseq" >"$BATS_TEST_TMPDIR/rseq" 3>&- &
+	TARGET=$!
+	TARGETS+=("$TARGET")
+	until [[ -s $BATS_TEST_TMPDIR/rseq ]]; do
+		sleep 0.01
+	done
+	! grep -q none "$BATS_TEST_TMPDIR/rseq" || skip "no restartable sequences here"
+	for ((i = 0; i < 30; i++)); do
+		run_pgscan wp -q -i 0.001 -c 1 "$TARGET"
+	done
+	kill "$TARGET"
+	wait "$TARGET" || true
+	grep -q '^done ends=[1-9][0-9]* aborts=[0-9]* violations=0$' "$BATS_TEST_TMPDIR/rseq"
+}
+
 @test "pgscan is killed at random moments: the target runs on, as it was" {
 	requires_wp plain
 	local times=100
