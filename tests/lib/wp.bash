@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 #
 # wp: pgscan wp in the background, and what it said of a target that obeys meanwhile.
 
