@@ -386,7 +386,7 @@ random_list() { # PAGES: one to three stretches of a region of that many pages
 
 @test "truth: whatever is done to the memory, in whatever batches, by either engine" {
 	requires kfeat:pagemap kfeat:map_files
-	local seed=${SEED:-$RANDOM} i op region
+	local seed=${SEED:-$RANDOM} i region
 	local -a ops=(write read write read dontneed cold)
 
 	RANDOM=$seed

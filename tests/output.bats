@@ -125,3 +125,20 @@ text = sys.stdin.buffer.read().decode("utf-8")
 	run_pgscan dump --columns=pid,start,end,pages,state,perms --no-header "$TARGET"
 	[[ $(awk 'NF { print NF }' "$out" | sort | uniq -c | sort -rn | awk 'NR == 1 { print $2 }') == 6 ]]
 }
+
+@test "a run that takes longer tells a terminal how far it is, and wipes that line; nobody else" {
+	requires tool:script kfeat:kpageflags
+	local began=$SECONDS took
+
+	run_pgscan dump --pfn --by=flags --format=tsv
+	took=$((SECONDS - began))
+	[[ ! -s $err ]] || fail "$(<"$err")"
+	on_terminal dump --pfn --by=flags --format=tsv -q >"$out"
+	refute grep -q $'\r[0-9]' "$out"
+	((took >= 3)) || return 0
+	# Standard error alone is the terminal here.
+	script -qec "$(printf '%q ' "$PGSCAN" dump --pfn --by=flags --format=tsv) >/dev/null" /dev/null \
+		</dev/null >"$out"
+	grep -q 'frames, .*/s' "$out"
+	[[ $(tail -c 4 "$out") == $'\r\e[K' ]]
+}
