@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -295,12 +296,21 @@ static int source_init(struct source *src, const struct reclaim_opts *opts)
 	src->recursive = opts->recursive;
 	src->key = opts->key;
 	src->top = opts->top;
+	if (opts->named & SECTION_BIT(SECTION_REPORTING))
+		src->pageblock_order = pgs_pageblock_order(src->ctx);
 	if (opts->nr_cgroups || (opts->sections & SECTION_BIT(SECTION_CGROUP) && !opts->command))
 		r = resolve_cgroups(src, opts);
 	if (!r)
 		return PGS_EXIT_OK;
 	msg_error("%s", r == -ENOMEM ? "out of memory" : pgs_ctx_error(src->ctx));
 	return msg_exit_status(r);
+}
+
+static bool is_dumb_terminal(void)
+{
+	const char *term = getenv("TERM");
+
+	return !term || !strcmp(term, "dumb");
 }
 
 static int run_open_out(struct run *run, FILE *f, const struct out_head *head)
@@ -312,7 +322,7 @@ static int run_open_out(struct run *run, FILE *f, const struct out_head *head)
 		return PGS_EXIT_FAILED;
 	}
 	run->as_block = out->fmt == PGS_FMT_TABLE && !out->columns;
-	run->block.sparks = isatty(fileno(f));
+	run->block.sparks = isatty(fileno(f)) && !is_dumb_terminal();
 	return run->as_block || out->fmt == PGS_FMT_OPENMETRICS ||
 			       !out_table(run->out, reclaim_cols)
 		       ? PGS_EXIT_OK

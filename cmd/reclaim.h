@@ -109,6 +109,7 @@ struct source {
 	struct pgs_ctx *ctx;
 	struct pgs_kmod *kmod; /* NULL: without the module */
 	unsigned int sections, named;
+	struct pgs_count pageblock_order;
 	const pid_t *pids; /* the options' */
 	size_t nr_pids;
 	struct pgs_cgroups *cgroups; /* NULL when no cgroup is asked for */
@@ -204,7 +205,7 @@ void report_cgroups(struct report *rep, const struct source *src, const struct r
 		    const struct reading *now);
 void report_swap(struct report *rep, const struct reading *before, const struct reading *now);
 void report_writeback(struct report *rep, const struct reading *before, const struct reading *now);
-void report_reporting(struct report *rep, const struct reading *now);
+void report_reporting(struct report *rep, const struct source *src, const struct reading *now);
 
 /* reclaim_scanned - the pages that all actors scanned. */
 struct pgs_count reclaim_scanned(const struct pgs_vmstat *vm);

@@ -240,14 +240,28 @@ static void put_cgroup(FILE *f, const struct report *rep, const char *path)
 	put_name(f, path);
 }
 
+static bool starts_cgroup(const struct metric *m)
+{
+	return m->section == SECTION_CGROUP && !strcmp(m->name, "usage");
+}
+
+/* What is said of a cgroup stands together: it is looked for there alone. */
 static void put_cgroups(FILE *f, const struct report *rep)
 {
 	fprintf(f, "%-8s %5s %9s %9s %9s %11s %11s %8s %8s\n", "cgroup", "usage", "limit", "swap",
 		"swap max", "scanned/s", "refaulted/s", "some", "full");
-	for (size_t i = 0; i < rep->nr; i++)
-		if (rep->metrics[i].section == SECTION_CGROUP &&
-		    !strcmp(rep->metrics[i].name, "usage"))
-			put_cgroup(f, rep, rep->metrics[i].labels.cgroup);
+	for (size_t i = 0; i < rep->nr; i++) {
+		struct report one = *rep;
+
+		if (!starts_cgroup(&rep->metrics[i]))
+			continue;
+		one.metrics = &rep->metrics[i];
+		for (one.nr = 1; i + one.nr < rep->nr; one.nr++)
+			if (rep->metrics[i + one.nr].section != SECTION_CGROUP ||
+			    starts_cgroup(&rep->metrics[i + one.nr]))
+				break;
+		put_cgroup(f, &one, rep->metrics[i].labels.cgroup);
+	}
 }
 
 static const struct metric *of_writeback(const struct report *rep, const char *name,

@@ -125,7 +125,7 @@ void report_make(struct report *rep, const struct source *src, const struct read
 	if (src->sections & SECTION_BIT(SECTION_WRITEBACK))
 		report_writeback(rep, before, now);
 	if (src->sections & SECTION_BIT(SECTION_REPORTING))
-		report_reporting(rep, now);
+		report_reporting(rep, src, now);
 }
 
 void report_fini(struct report *rep)

@@ -136,22 +136,33 @@ static const char *help_of(const char *name)
 
 /* ---- which of them --------------------------------------------------------------------------- */
 
-/* A name that has values by this label too is a whole beside its parts. */
+static bool same_group(const struct metric *a, const struct metric *b)
+{
+	return a->section == b->section && a->labels.cgroup == b->labels.cgroup;
+}
+
+static bool is_part_of(const struct metric *part, const struct metric *m)
+{
+	const struct labels *l = &m->labels, *p = &part->labels;
+
+	if (part == m || strcmp(part->name, m->name) != 0 || !part->value.set)
+		return false;
+	return (!l->actor && !l->kind && (p->actor || p->kind)) || (!l->device && p->device) ||
+	       (!l->zone && p->zone);
+}
+
+/* A name that has values by a label too is a whole beside its parts. What is said of a cgroup
+ * stands together, and its path is one string: it is looked for there alone. */
 static bool has_parts(const struct report *rep, const struct metric *m)
 {
-	const struct labels *l = &m->labels;
+	const size_t index = (size_t)(m - rep->metrics);
 
-	for (size_t i = 0; i < rep->nr; i++) {
-		const struct metric *part = &rep->metrics[i];
-		const struct labels *p = &part->labels;
-
-		if (part == m || part->section != m->section || strcmp(part->name, m->name) != 0 ||
-		    !part->value.set || (l->cgroup && strcmp(l->cgroup, p->cgroup) != 0))
-			continue;
-		if ((!l->actor && !l->kind && (p->actor || p->kind)) || (!l->device && p->device) ||
-		    (!l->zone && p->zone))
+	for (size_t i = index; i > 0 && same_group(&rep->metrics[i - 1], m); i--)
+		if (is_part_of(&rep->metrics[i - 1], m))
 			return true;
-	}
+	for (size_t i = index + 1; i < rep->nr && same_group(&rep->metrics[i], m); i++)
+		if (is_part_of(&rep->metrics[i], m))
+			return true;
 	return false;
 }
 

@@ -125,7 +125,8 @@ void report_writeback(struct report *rep, const struct reading *before, const st
 
 /* ---- reporting ------------------------------------------------------------------------------- */
 
-static void report_device(struct report *rep, const struct pgs_reporting *r)
+static void report_device(struct report *rep, const struct source *src,
+			  const struct pgs_reporting *r)
 {
 	const struct labels none = {0};
 	const char *no_device = "no balloon device";
@@ -142,8 +143,10 @@ static void report_device(struct report *rep, const struct pgs_reporting *r)
 	put(rep, SECTION_REPORTING, "least_order", "order", none, r->order,
 	    "nobody has registered for reports, or the kernel has none (5.7, "
 	    "CONFIG_PAGE_REPORTING)");
-	put(rep, SECTION_REPORTING, "pageblock_order", "order", none, r->pageblock_order,
-	    "/proc/pagetypeinfo is for root (CAP_DAC_READ_SEARCH)");
+	put(rep, SECTION_REPORTING, "pageblock_order", "order", none, src->pageblock_order,
+	    src->named & SECTION_BIT(SECTION_REPORTING)
+		    ? "/proc/pagetypeinfo is for root (CAP_DAC_READ_SEARCH)"
+		    : "/proc/pagetypeinfo is costly: asked for by --section=reporting");
 }
 
 static const char *why_not_counted(int err)
@@ -186,11 +189,11 @@ static void report_totals(struct report *rep, const struct reading *now, struct 
 	    (struct pgs_count){sum->known, sum->reported * rep->page_size}, reason);
 }
 
-void report_reporting(struct report *rep, const struct reading *now)
+void report_reporting(struct report *rep, const struct source *src, const struct reading *now)
 {
 	struct totals all = {.known = now->zones.nr};
 
-	report_device(rep, &now->reporting);
+	report_device(rep, src, &now->reporting);
 	if (now->zones_err)
 		put(rep, SECTION_REPORTING, "free", "pages", (struct labels){0},
 		    (struct pgs_count){0}, "/proc/buddyinfo cannot be read");

@@ -117,13 +117,14 @@ static void find_order(struct pgs_ctx *ctx, struct pgs_reporting *ret)
 	ret->order = (struct pgs_count){.set = !orders || order < orders, .n = order};
 }
 
-static void find_pageblock_order(struct pgs_ctx *ctx, struct pgs_reporting *ret)
+struct pgs_count pgs_pageblock_order(struct pgs_ctx *ctx)
 {
 	_cleanup_free_ char *text = NULL;
+	struct pgs_count order = {0};
 
 	if (pgs_read_file(ctx, PGS_CAP(CAP_DAC_READ_SEARCH), &text, "proc/pagetypeinfo") > 0)
-		ret->pageblock_order.set =
-			pgs_text_field(text, "Page block order", &ret->pageblock_order.n) == 1;
+		order.set = pgs_text_field(text, "Page block order", &order.n) == 1;
+	return order;
 }
 
 int pgs_reporting_read(struct pgs_ctx *ctx, struct pgs_reporting *ret)
@@ -134,7 +135,6 @@ int pgs_reporting_read(struct pgs_ctx *ctx, struct pgs_reporting *ret)
 	if (r.has_device)
 		find_features(ctx, &r);
 	find_order(ctx, &r);
-	find_pageblock_order(ctx, &r);
 	*ret = r;
 	return 0;
 }

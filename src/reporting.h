@@ -19,13 +19,17 @@ struct pgs_reporting {
 	/* What the device offers is only shown by debugfs (6.8, CONFIG_VIRTIO_DEBUG), unless it was
 	 * agreed on. */
 	struct pgs_count offered, negotiated;
-	struct pgs_count order;		  /* least order reported; none while nobody registered */
-	struct pgs_count pageblock_order; /* needs CAP_DAC_READ_SEARCH or root */
+	struct pgs_count order; /* least order reported; none while nobody registered */
 };
 
 /* pgs_reporting_read - fill @ret. No device is a state. Returns 0. */
 int pgs_reporting_read(struct pgs_ctx *ctx, struct pgs_reporting *ret)
 	__attribute__((nonnull, warn_unused_result));
+
+/* pgs_pageblock_order - not set without root or CAP_DAC_READ_SEARCH. Once a run:
+ * /proc/pagetypeinfo, which has it in its first line, walks all free lists under the zones' locks
+ * to print the rest. */
+struct pgs_count pgs_pageblock_order(struct pgs_ctx *ctx) __attribute__((nonnull));
 
 /* The free blocks of a zone. */
 struct pgs_free_zone {

@@ -33,7 +33,6 @@ static void test_device(void **state)
 	assert_string_equal(r.device, "virtio3"); /* virtio0 is another kind of device */
 	assert_true(r.negotiated.set && r.negotiated.n && r.offered.set && r.offered.n);
 	assert_true(r.order.set && r.order.n == 9);
-	assert_false(r.pageblock_order.set);
 
 	/* Not negotiated, and no file says what was offered; the order -1 is none. */
 	r = read_tree(FIXTURES "reporting-declined");
@@ -46,9 +45,21 @@ static void test_device(void **state)
 
 	r = read_tree(FIXTURES "reporting-none");
 	assert_false(r.has_device || r.negotiated.set || r.order.set);
+}
 
-	r = read_tree(FIXTURES "free-reported");
-	assert_true(r.pageblock_order.set && r.pageblock_order.n == 9);
+static void test_pageblock_order(void **state)
+{
+	struct pgs_count order;
+	struct pgs_ctx *ctx;
+
+	(void)state;
+	assert_int_equal(pgs_ctx_open(FIXTURES "free-reported", &ctx), 0);
+	order = pgs_pageblock_order(ctx);
+	assert_true(order.set && order.n == 9);
+	pgs_ctx_close(ctx);
+	assert_int_equal(pgs_ctx_open(FIXTURES "reporting-on", &ctx), 0);
+	assert_false(pgs_pageblock_order(ctx).set);
+	pgs_ctx_close(ctx);
 }
 
 static void test_zones(void **state)
@@ -82,6 +93,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_device),
+		cmocka_unit_test(test_pageblock_order),
 		cmocka_unit_test(test_zones),
 	};
 
