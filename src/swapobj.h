@@ -4,9 +4,9 @@
  * in swap, and which pages.
  *
  * The module lists all there are, with the slots, and so does kernel memory. Without them an object
- * is found when a process maps or has it open, when it has a name in a tmpfs that is mounted here, or
- * in /proc/sysvipc/shm; what of it is in swap is told by SEEK_DATA and mincore(), the slots are not
- * known.
+ * is found when a process maps or has it open, when it has a name in a tmpfs that is mounted here,
+ * or in /proc/sysvipc/shm; what of it is in swap is told by SEEK_DATA and mincore(), the slots are
+ * not known.
  *
  * What a page of an object is does not depend on who maps it, so each object is looked into once,
  * and a shared mapping of it needs no look at page tables at all.
