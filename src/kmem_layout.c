@@ -28,6 +28,7 @@ static int find_member(struct pgs_ctx *ctx, const struct pgs_btf *btf, const str
 {
 	struct kmem_member *to = (struct kmem_member *)((char *)at + row->to);
 	struct pgs_btf_member found;
+	uint32_t whole = 0;
 	int r = pgs_btf_member(btf, row->type, row->member, &found);
 
 	if (r && row->optional)
@@ -41,6 +42,11 @@ static int find_member(struct pgs_ctx *ctx, const struct pgs_btf *btf, const str
 			       : pgs_ctx_fail(ctx, -EOPNOTSUPP,
 					      "%s of this kernel's struct %s has %u bytes, not %u",
 					      row->member, row->type, found.size, row->size);
+	/* What is taken out of a structure that was read as a whole must lie in it. */
+	if (pgs_btf_sizeof(btf, row->type, &whole) || whole > OFFSET_MAX ||
+	    (uint64_t)found.offset + found.size > whole)
+		return pgs_ctx_fail(ctx, -EOPNOTSUPP, "%s lies outside struct %s", row->member,
+				    row->type);
 	*to = (struct kmem_member){found.offset, found.size};
 	return 0;
 }
@@ -72,22 +78,16 @@ static int find_slots(struct pgs_ctx *ctx, const struct pgs_btf *btf, struct kme
 	return 0;
 }
 
-/* What is taken out of a structure that was read as a whole must lie in it. */
-static int check_bounds(struct pgs_ctx *ctx, const struct kmem_layout *at)
+/* An inode of shmem holds a struct inode, which holds its address_space: both are read with it. */
+static int check_nesting(struct pgs_ctx *ctx, const struct pgs_btf *btf,
+			 const struct kmem_layout *at)
 {
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		const struct kmem_member *m = (const void *)((const char *)at + rows[i].to);
+	uint32_t inode;
 
-		if (m->offset > OFFSET_MAX || m->size > OFFSET_MAX)
-			return pgs_ctx_fail(ctx, -EOPNOTSUPP, "%s lies too far inside struct %s",
-					    rows[i].member, rows[i].type);
-	}
-	if (at->shmem_inode_info_vfs_inode.offset + at->shmem_inode_info_vfs_inode.size >
-		    at->shmem_inode_info_bytes ||
-	    at->inode_i_data.offset + at->inode_i_data.size > at->shmem_inode_info_vfs_inode.size ||
-	    at->inode_i_data.size != at->address_space_bytes)
-		return pgs_ctx_fail(ctx, -EOPNOTSUPP, "struct shmem_inode_info is not consistent");
-	return 0;
+	if (!pgs_btf_sizeof(btf, "inode", &inode) && at->shmem_inode_info_vfs_inode.size == inode &&
+	    at->inode_i_data.size == at->address_space_bytes)
+		return 0;
+	return pgs_ctx_fail(ctx, -EOPNOTSUPP, "struct shmem_inode_info is not consistent");
 }
 
 /* d_u.d_alias, as it was called before it became a member of an anonymous union. */
@@ -115,7 +115,7 @@ static int fill(struct pgs_ctx *ctx, const struct pgs_btf *btf, struct kmem_layo
 	if (!r)
 		r = find_slots(ctx, btf, at);
 	if (!r)
-		r = check_bounds(ctx, at);
+		r = check_nesting(ctx, btf, at);
 	if (r)
 		return r;
 	find_alias(btf, at);

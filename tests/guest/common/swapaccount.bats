@@ -70,7 +70,7 @@ mix() {
 	run_pgscan swapmap -a --json --kmod=off --kcore=require
 	account
 	jq_is '.summary.shmem_partial' false
-	# Up to 6.13 each processor keeps 64 slots that it has taken, for what it will swap out next
+	# Before 6.15 each processor keeps 64 slots that it has taken, for what it will swap out next
 	jq_true '.summary | .unaccounted <= .used * 0.001 + 64'
 	run_pgscan swapmap --by=device --json --kmod=off --kcore=require
 	jq_is '[.rows[] | select(.device == null or .cached == null)]' '[]'
