@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -42,7 +43,9 @@ const struct pgs_col dump_file_cols[] = {
 struct file_run {
 	uint64_t start, end;
 	enum pgs_state state;
-	const struct pgscan_run *slot; /* SWAPPED, where the module knows it; else NULL */
+	bool located; /* SWAPPED: page i lies at slot + i of swap_type */
+	unsigned int swap_type;
+	uint64_t slot;
 	enum pgs_source source;
 };
 
@@ -60,7 +63,9 @@ static int show(struct dump *d, const struct file_run *run)
 		[P_END] = pgs_u64(run->end),
 		[P_PAGES] = pgs_u64((run->end - run->start) >> d->ctx->page_shift),
 		[P_STATE] = pgs_str(pgs_state_name(run->state)),
-		[P_SOURCE] = pgs_str(run->source == PGS_SRC_MODULE ? "module" : "mincore"),
+		[P_SOURCE] =
+			pgs_str(run->source == PGS_SRC_MAP_FILES ? "mincore"
+								 : pgs_source_name(run->source)),
 	};
 	const struct pgs_swap_area *area;
 
@@ -68,10 +73,10 @@ static int show(struct dump *d, const struct file_run *run)
 		return 0;
 	d->total.counts.pages += vals[P_PAGES].u;
 	d->total.counts.state[run->state] += vals[P_PAGES].u;
-	if (run->slot) {
-		vals[P_SWAP_TYPE] = pgs_u64(run->slot->swap_type);
-		vals[P_SWAP_OFFSET] = pgs_u64(run->slot->slot);
-		area = dump_swap_area(d, run->slot->swap_type);
+	if (run->located) {
+		vals[P_SWAP_TYPE] = pgs_u64(run->swap_type);
+		vals[P_SWAP_OFFSET] = pgs_u64(run->slot);
+		area = dump_swap_area(d, run->swap_type);
 		if (area)
 			vals[P_SWAP_DEVICE] = pgs_blob(area->name, strlen(area->name));
 	}
@@ -137,19 +142,21 @@ static int show_records(struct file_walk *w, const struct pgscan_run *recs, size
 	for (size_t i = 0; i < nr && !r; i++) {
 		run.end = recs[i].start;
 		run.state = PGS_NONE;
-		run.slot = NULL;
+		run.located = false;
 		r = show(w->d, &run);
 		run.start = recs[i].start;
 		run.end = run.start + (recs[i].pages << w->d->ctx->page_shift);
 		run.state = record_state(&recs[i]);
-		run.slot = recs[i].state == PGSCAN_RUN_SWAPPED ? &recs[i] : NULL;
+		run.located = recs[i].state == PGSCAN_RUN_SWAPPED;
+		run.swap_type = recs[i].swap_type;
+		run.slot = recs[i].slot;
 		if (!r)
 			r = show(w->d, &run);
 		run.start = run.end;
 	}
 	run.end = to;
 	run.state = PGS_NONE;
-	run.slot = NULL;
+	run.located = false;
 	return r || run.start >= to ? r : show(w->d, &run);
 }
 
@@ -182,9 +189,82 @@ static int walk_extents(struct file_walk *w, const struct pgs_range *range)
 	return r;
 }
 
+/* ---- by kernel memory ------------------------------------------------------------------------ */
+
+#define ENTRIES 1024u
+
+static enum pgs_state entry_state(enum pgs_kentry entry)
+{
+	switch (entry) {
+	case PGS_KENTRY_NONE:
+		return PGS_NONE;
+	case PGS_KENTRY_MEMORY:
+		return PGS_PRESENT;
+	case PGS_KENTRY_SWAPPED:
+		return PGS_SWAPPED;
+	case PGS_KENTRY_POISONED:
+		return PGS_POISONED;
+	case PGS_KENTRY_UNKNOWN:
+		break;
+	}
+	return PGS_UNKNOWN;
+}
+
+static int show_entries(struct file_walk *w, const struct pgs_kentries *runs, int nr)
+{
+	unsigned int shift = w->d->ctx->page_shift;
+	int r = 0;
+
+	for (int i = 0; i < nr && !r; i++) {
+		const struct file_run run = {
+			.start = runs[i].index << shift,
+			.end = (runs[i].index + runs[i].pages) << shift,
+			.state = entry_state(runs[i].entry),
+			.located = runs[i].entry == PGS_KENTRY_SWAPPED,
+			.swap_type = runs[i].swap_type,
+			.slot = runs[i].slot,
+			.source = PGS_SRC_KCORE,
+		};
+
+		r = show(w->d, &run);
+	}
+	return r;
+}
+
+static int walk_entries(struct file_walk *w, const struct pgs_kobject *object,
+			const struct pgs_range *range)
+{
+	_cleanup_free_ struct pgs_kentries *runs = calloc(ENTRIES, sizeof(*runs));
+	unsigned int shift = w->d->ctx->page_shift;
+	uint64_t from = range->start >> shift, to = range->end >> shift;
+	int r = runs ? 0 : -ENOMEM;
+
+	while (!r && from < to && !cmd_interrupted) {
+		int nr = pgs_kmem_entries(w->d->env.kmem, object, from, to, runs, ENTRIES);
+
+		if (nr < 0)
+			return pgs_ctx_fail(w->d->ctx, nr, "cannot read kernel memory: %s",
+					    strerror(-nr));
+		r = show_entries(w, runs, nr);
+		from = runs[nr - 1].index + runs[nr - 1].pages;
+	}
+	return r;
+}
+
+/* Where nothing can be in swap, it has nothing to add. */
+static bool find_object(struct file_walk *w, struct pgs_kobject *ret_object)
+{
+	return w->shmem && w->d->env.types.swap_areas &&
+	       pgs_kmem_has(w->d->env.kmem, PGS_KMEM_OBJECT) &&
+	       !pgs_kmem_object(w->d->env.kmem, w->fd, ret_object);
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
 static int walk_range(struct file_walk *w, struct pgs_range range)
 {
 	uint64_t mask = w->d->ctx->page_size - 1, end = (w->size + mask) & ~mask;
+	struct pgs_kobject object;
 
 	if (range.end > end)
 		range.end = end;
@@ -192,6 +272,8 @@ static int walk_range(struct file_walk *w, struct pgs_range range)
 		return 0;
 	if (w->shmem && w->d->env.kmod && pgs_kmod_has(w->d->env.kmod, PGSCAN_FEAT_EXTENTS))
 		return walk_extents(w, &range);
+	if (find_object(w, &object))
+		return walk_entries(w, &object, &range);
 	return walk_residency(w, &range);
 }
 

@@ -30,7 +30,8 @@ struct walk {
 	uint64_t from, to;
 	struct pgs_kentries *runs;
 	size_t room, nr;
-	void *node; /* room for one */
+	uint64_t next; /* the value that would go on with the last run; 0: none */
+	void *node;    /* room for one */
 };
 
 struct place {
@@ -115,12 +116,20 @@ static int add_run(struct walk *w, struct pgs_kentries run)
 	return 0;
 }
 
+/* Most entries go on with the run before: a value more by one, shifted as it is. */
 static int add_entry(struct walk *w, uint64_t entry, uint64_t index, uint64_t pages)
 {
-	struct pgs_kentries run = explain(w->kmem, entry);
+	struct pgs_kentries *last = w->nr ? &w->runs[w->nr - 1] : NULL, run;
 
+	if (w->next && entry == w->next && pages == 1 && index == last->index + last->pages) {
+		last->pages++;
+		w->next += 2;
+		return 0;
+	}
+	run = explain(w->kmem, entry);
 	run.index = index;
 	run.pages = pages;
+	w->next = run.entry == PGS_KENTRY_SWAPPED && pages == 1 ? entry + 2 : 0;
 	return add_run(w, run);
 }
 
@@ -187,6 +196,7 @@ static int walk_child(struct walk *w, const struct place *p, uint64_t entry, uns
 		r = walk_node(w, &child);
 	if (r != -ESTALE && r != -EFAULT)
 		return r;
+	w->next = 0;
 	r = add_run(w, (struct pgs_kentries){
 			       .index = index, .pages = pages, .entry = PGS_KENTRY_UNKNOWN});
 	return r ? r : -ESTALE;
@@ -248,6 +258,7 @@ static int walk_node(struct walk *w, const struct place *p)
 		if (r)
 			return r;
 		w->nr = nr; /* what an earlier try has added is forgotten */
+		w->next = 0;
 		if (nr)
 			w->runs[nr - 1] = last;
 		r = walk_slots(w, p, slots);
@@ -310,6 +321,7 @@ int pgs_kmem_tree(struct pgs_kmem *kmem, uint64_t mapping, uint64_t from, uint64
 	w.node = node;
 	for (unsigned int try = 0; try < TRIES && (r == -ESTALE || r == -EFAULT); try++) {
 		w.nr = 0;
+		w.next = 0;
 		r = walk_root(&w);
 	}
 	if (r == -ESTALE || r == -EFAULT) {

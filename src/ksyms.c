@@ -27,6 +27,7 @@ struct table {
 	bool is_relative; /* offsets are from @base, else each from its own place */
 	uint64_t base;
 	uint16_t index[TOKENS];
+	uint16_t token_len[TOKENS];
 	char tokens[TOKEN_TABLE_MAX + 1];
 };
 
@@ -47,8 +48,11 @@ static int read_tokens(struct table *table, uint64_t token_table, uint64_t token
 	int r = pgs_kcore_read(table->kcore, token_table, table->tokens, len);
 
 	table->tokens[len] = '\0';
-	return r ? r
-		 : pgs_kcore_read(table->kcore, token_index, table->index, sizeof(table->index));
+	if (!r)
+		r = pgs_kcore_read(table->kcore, token_index, table->index, sizeof(table->index));
+	for (unsigned int i = 0; i < TOKENS && !r; i++)
+		table->token_len[i] = (uint16_t)strlen(table->tokens + table->index[i]);
+	return r;
 }
 
 static int open_table(struct pgs_kcore *kcore, struct table **ret_table)
@@ -201,6 +205,27 @@ static int fill_addresses(const struct table *table, struct pgs_ksym *syms, size
 	return r;
 }
 
+/* Whether a name is as long as one that is looked for: few are, the others need not be spelled. */
+static bool has_length(const struct table *table, uint64_t lengths, const unsigned char *tokens,
+		       int nr)
+{
+	size_t len = 0;
+
+	for (int i = 0; i < nr; i++)
+		len += table->token_len[tokens[i]];
+	return len && len <= 64 && lengths >> (len - 1) & 1;
+}
+
+/* As has_length() wants them: bit n for a name of n characters, which has a letter in front. */
+static uint64_t lengths_of(const struct pgs_ksym *syms, size_t nr)
+{
+	uint64_t lengths = UINT64_C(1) << strlen("_stext");
+
+	for (size_t i = 0; i < nr; i++)
+		lengths |= UINT64_C(1) << (strlen(syms[i].name) & 63);
+	return lengths;
+}
+
 static struct pgs_ksym *find_sym(struct pgs_ksym *syms, size_t nr, const char *name)
 {
 	for (size_t i = 0; i < nr; i++)
@@ -220,6 +245,7 @@ static void clear(struct pgs_ksym *syms, size_t nr)
 static int search_table(const struct table *table, struct pgs_ksym *syms, size_t nr)
 {
 	_cleanup_free_ struct names *names = calloc(1, sizeof(*names));
+	uint64_t lengths = lengths_of(syms, nr);
 	char name[NAME_MAX_LEN];
 	uint32_t stext = UINT32_MAX;
 
@@ -234,6 +260,8 @@ static int search_table(const struct table *table, struct pgs_ksym *syms, size_t
 
 		if (nr_tokens < 0)
 			return nr_tokens;
+		if (!has_length(table, lengths, tokens, nr_tokens))
+			continue;
 		expand(table, tokens, nr_tokens, name);
 		if (!strcmp(name, "_stext"))
 			stext = i;

@@ -86,6 +86,21 @@ nameless() {
 			/^[0-9a-f]+-/ { on = 0 } on' "/proc/$TARGET/smaps"))"
 }
 
+@test "a file on tmpfs that nobody maps: its slots are the module's" {
+	requires module
+	local columns=start,pages,state,swap_type,swap_offset
+	swap_disk 0
+	cg_new kcore
+	(cg_exec kcore dd if=/dev/urandom of=/dev/shm/kcore bs=1M count=1 status=none)
+	defer rm -f /dev/shm/kcore
+	cg_reclaim kcore $((64 << 20))
+	kcore_dump --file=/dev/shm/kcore --format=tsv -o $columns
+	sort "$out" >"$BATS_TEST_TMPDIR/ours"
+	grep -q swapped "$out"
+	run_pgscan dump --kmod=require --file=/dev/shm/kcore --format=tsv -o $columns
+	sort "$out" | diff - "$BATS_TEST_TMPDIR/ours"
+}
+
 @test "pages of zeroes in swap, which the kernel does not write to the device" {
 	local detail
 	run_pgscan check --json kmem
