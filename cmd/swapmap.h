@@ -93,8 +93,7 @@ struct swapmap {
 	int failure;		  /* exit status of the first target that failed, 0: none did */
 };
 
-/* ---- swapmap_gather.c: the whole machine, once ------------------------------------------------
- */
+/* ---- swapmap_gather.c: the whole machine, once ---------------------------------------------- */
 
 /* swapmap_gather - find processes, objects, slots and their owners. PGS_EXIT_OK, or the exit status
  * after a message. */
@@ -114,8 +113,7 @@ int swapmap_type_of(const struct swapmap *m, size_t line, bool *ret_open);
 /* swapmap_device - the area that a swap type certainly is, as a value. */
 struct pgs_val swapmap_device(const struct swapmap *m, unsigned int type);
 
-/* ---- swapmap_rows.c: the views of processes ---------------------------------------------------
- */
+/* ---- swapmap_rows.c: the views of processes ------------------------------------------------- */
 
 extern const struct pgs_col swapmap_process_cols[], swapmap_run_cols[];
 
@@ -147,8 +145,7 @@ void swapmap_part_bytes(const struct swapmap *m, const struct pgs_val pages[5],
 /* swapmap_part_note - why some of them are null; NULL. */
 const char *swapmap_part_note(const struct swapmap *m, const struct swapmap_part *part);
 
-/* ---- swapmap_cgroup.c, swapmap_device.c, swapmap_object.c -------------------------------------
- */
+/* ---- swapmap_cgroup.c, swapmap_device.c, swapmap_object.c ----------------------------------- */
 
 extern const struct pgs_col swapmap_cgroup_cols[], swapmap_device_cols[], swapmap_object_cols[];
 
@@ -160,15 +157,13 @@ int swapmap_emit_cgroup(struct swapmap *m, uint32_t owner, uint64_t nr_procs,
 int swapmap_show_devices(struct swapmap *m);
 int swapmap_show_objects(struct swapmap *m);
 
-/* ---- swapmap_cache.c ---------------------------------------------------------------------------
- */
+/* ---- swapmap_cache.c ------------------------------------------------------------------------ */
 
 /* swapmap_count_cache - count the slots that only the swap cache holds, once all owners are known.
  * 0, or -errno: -EOPNOTSUPP where kernel memory does not tell. */
 int swapmap_count_cache(struct swapmap *m, uint64_t *ret_slots);
 
-/* ---- swapmap_summary.c ------------------------------------------------------------------------
- */
+/* ---- swapmap_summary.c ---------------------------------------------------------------------- */
 
 /* swapmap_reconcile - fill m->account. 0 or -errno. */
 int swapmap_reconcile(struct swapmap *m);
@@ -176,8 +171,7 @@ int swapmap_summary(struct swapmap *m);
 /* swapmap_pages_if - a count, or null where it is not known. */
 struct pgs_val swapmap_pages_if(bool known, uint64_t pages);
 
-/* ---- swapmap_slot.c: --slot -------------------------------------------------------------------
- */
+/* ---- swapmap_slot.c: --slot ----------------------------------------------------------------- */
 
 /* swapmap_find_slot - fill m->slot, after swapmap_gather(). PGS_EXIT_OK, or the exit status after a
  * message. */
@@ -187,8 +181,7 @@ bool swapmap_narrow(const struct swapmap *m, struct pgs_swap_run *run);
 int swapmap_show_slot_object(struct swapmap *m);
 int swapmap_slot_summary(struct swapmap *m);
 
-/* ---- swapmap_map.c: --map ---------------------------------------------------------------------
- */
+/* ---- swapmap_map.c: --map ------------------------------------------------------------------- */
 
 /* swapmap_draw - the picture, on stdout. 0 or -ENOMEM. */
 int swapmap_draw(struct swapmap *m);

@@ -42,8 +42,7 @@ const struct pgs_col swapmap_cgroup_cols[] = {
 };
 /* clang-format on */
 
-/* ---- cgroups as owners ------------------------------------------------------------------------
- */
+/* ---- cgroups as owners ---------------------------------------------------------------------- */
 
 struct member {
 	char *path;
@@ -113,8 +112,7 @@ int swapmap_by_cgroup(struct swapmap *m)
 	return r;
 }
 
-/* ---- rows -------------------------------------------------------------------------------------
- */
+/* ---- rows ----------------------------------------------------------------------------------- */
 
 static struct pgs_val bytes(struct pgs_bytes b)
 {

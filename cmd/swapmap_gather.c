@@ -77,20 +77,25 @@ static ssize_t find_proc(const struct swapmap *m, pid_t pid)
 	return -1;
 }
 
-/* A target that is not in the list has no memory, or is not there. */
+/* A target that is not in the list has no memory, or is not there. A thread has its process's, and
+ * would be a second owner of all of it. */
 static void miss_target(struct swapmap *m, pid_t pid)
 {
+	char what[64];
 	struct pgs_proc proc;
 	int r = pgs_proc_read(m->ctx, pid, &proc);
 
 	if (!m->targets.named)
 		return;
-	if (r)
+	if (r) {
 		swapmap_failed(m, pid, pgs_ctx_error(m->ctx), r);
-	else if (proc.kthread)
-		swapmap_failed(m, pid, "a kernel thread has no memory of its own", -ESRCH);
-	else
-		swapmap_failed(m, pid, "the process has exited", -ESRCH);
+		return;
+	}
+	snprintf(what, sizeof(what), "process %d %s", (int)pid,
+		 proc.kthread		 ? "is a kernel thread: it has no memory of its own"
+		 : proc.run_state == 'Z' ? "has exited: it is a zombie"
+					 : "is a thread of another one");
+	swapmap_failed(m, pid, what, -ESRCH);
 }
 
 static int compare_sizes(const void *pa, const void *pb)

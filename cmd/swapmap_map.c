@@ -30,8 +30,7 @@ struct map {
 	bool color;
 };
 
-/* ---- who has how much -------------------------------------------------------------------------
- */
+/* ---- who has how much ----------------------------------------------------------------------- */
 
 /* Of shared memory the object is the owner, whoever maps it. */
 static int name_objects(struct swapmap *m)
@@ -110,8 +109,7 @@ static struct owner **rank_owners(struct map *map)
 	return list;
 }
 
-/* ---- drawing ----------------------------------------------------------------------------------
- */
+/* ---- drawing -------------------------------------------------------------------------------- */
 
 /* Letters of neighbouring ranks differ in colour; six colours, and bold for every second round. */
 static void put_cell(const struct map *map, int rank, char c)

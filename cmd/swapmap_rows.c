@@ -92,8 +92,7 @@ struct pgs_col *swapmap_columns(const struct swapmap *m)
 	return cols;
 }
 
-/* ---- one process ------------------------------------------------------------------------------
- */
+/* ---- one process ---------------------------------------------------------------------------- */
 
 /* A row of the vma, run or page view that may go on. */
 struct row {
@@ -175,8 +174,7 @@ static int emit_process(struct show *s)
 	return out_row(s->m->out, vals);
 }
 
-/* ---- one row of its memory ---------------------------------------------------------------------
- */
+/* ---- one row of its memory ------------------------------------------------------------------ */
 
 static const char *row_note(const struct show *s, const struct row *row, bool has_device)
 {

@@ -12,8 +12,7 @@ struct pgs_val swapmap_pages_if(bool known, uint64_t pages)
 	return known ? pgs_u64(pages) : PGS_NULL;
 }
 
-/* ---- the account ------------------------------------------------------------------------------
- */
+/* ---- the account ---------------------------------------------------------------------------- */
 
 static int note_entries(void *arg, const struct pgs_vma *vma, const struct pgs_swap_run *run)
 {
@@ -89,12 +88,13 @@ int swapmap_reconcile(struct swapmap *m)
 	return r;
 }
 
-/* ---- the keys ---------------------------------------------------------------------------------
- */
+/* ---- the keys ------------------------------------------------------------------------------- */
 
+/* Of a walk that was interrupted no sum is known. */
 static int put(struct swapmap *m, const char *key, bool known, uint64_t pages)
 {
-	return out_summary(m->out, key, PGS_U64, swapmap_pages_if(known, pages));
+	return out_summary(m->out, key, PGS_U64,
+			   swapmap_pages_if(known && !cmd_interrupted, pages));
 }
 
 /* Used pages of all areas, and the share that is of their size: of no area there is none. */

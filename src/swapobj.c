@@ -186,8 +186,8 @@ static char *full_name(const struct pgs_swapobjs *objs, dev_t dev, bool is_kerne
 }
 
 /*
- * A descriptor of the object, where it has a name that we can follow: by its key the module has to
- * search all inodes for it, which for many objects is their number squared.
+ * A descriptor of the object, where it has a name that we can follow, or a process maps it: by its
+ * key the module has to search all inodes for it, which for many objects is their number squared.
  */
 static int open_by_name(struct pgs_swapobjs *objs, const struct pgscan_object *rec)
 {
@@ -215,11 +215,10 @@ static int take_runs(struct pgs_swapobjs *objs, struct pgs_swapobj *obj, int nr)
 	return r;
 }
 
-/* All pages in swap of one object. 0, also when the object has gone meanwhile, or -errno. */
-static int load_extents(struct pgs_swapobjs *objs, struct pgs_swapobj *obj,
-			const struct pgscan_object *rec)
+/* All pages in swap of an object, by descriptor @fd or (-1) by its key. 0, also when the object has
+ * gone meanwhile, or -errno. */
+static int load_extents(struct pgs_swapobjs *objs, struct pgs_swapobj *obj, int fd)
 {
-	_cleanup_close_ int fd = open_by_name(objs, rec);
 	struct pgscan_extents arg = {
 		.size = sizeof(arg),
 		.fd = fd < 0 ? -1 : fd,
@@ -228,10 +227,13 @@ static int load_extents(struct pgs_swapobjs *objs, struct pgs_swapobj *obj,
 		.vec_len = RUNS_ROOM,
 		.want = 1u << PGSCAN_RUN_SWAPPED,
 	};
+	const struct pgscan_key key = {
+		.dev = obj->dev, .ino = obj->ino, .generation = obj->generation};
 	int r;
 
+	obj->is_loaded = true;
 	do {
-		arg.key = fd < 0 ? rec->key : (struct pgscan_key){0};
+		arg.key = fd < 0 ? key : (struct pgscan_key){0};
 		r = pgs_kmod_request(objs->kmod, PGSCAN_IOC_EXTENTS, &arg);
 		if (r == -ESTALE)
 			return 0;
@@ -244,12 +246,22 @@ static int load_extents(struct pgs_swapobjs *objs, struct pgs_swapobj *obj,
 	return r;
 }
 
+/* The same of one that process @pid maps. */
+static int load_by_mapping(struct pgs_swapobjs *objs, struct pgs_swapobj *obj, pid_t pid,
+			   const struct pgs_vma *vma)
+{
+	_cleanup_close_ int fd = pgs_map_file_open(objs->ctx, pid, vma, O_PATH);
+
+	return load_extents(objs, obj, fd);
+}
+
 static int take_object(struct pgs_swapobjs *objs, const struct pgscan_object *rec)
 {
 	bool is_kernel = rec->flags & PGSCAN_OBJ_F_KERNEL;
 	dev_t dev = (dev_t)rec->key.dev;
 	_cleanup_free_ char *name =
 		full_name(objs, dev, is_kernel, rec->flags & PGSCAN_OBJ_F_NAME_CUT, rec->name);
+	_cleanup_close_ int fd = -1;
 	struct pgs_swapobj *obj;
 
 	if (is_kernel)
@@ -259,11 +271,13 @@ static int take_object(struct pgs_swapobjs *objs, const struct pgscan_object *re
 	obj = add_obj(objs, dev, rec->key.ino, name);
 	if (!obj)
 		return -ENOMEM;
+	obj->by_module = true;
 	obj->has_generation = true;
 	obj->generation = rec->key.generation;
 	obj->size_bytes = rec->size_bytes;
 	obj->located = true;
-	return load_extents(objs, obj, rec);
+	fd = open_by_name(objs, rec);
+	return fd < 0 ? 0 : load_extents(objs, obj, fd); /* or when a process maps it */
 }
 
 static int list_by_module(struct pgs_swapobjs *objs)
@@ -481,12 +495,23 @@ static int take_open_file(void *arg, const struct pgs_open_file *file)
 		objs, obj, pgs_open(objs->ctx, caps, 0, "proc/%d/fd/%u", (int)file->pid, file->fd));
 }
 
+/* By the module: those that were listed, and that no process has been found to map. */
+static int load_rest(struct pgs_swapobjs *objs)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < objs->nr && !r; i++)
+		if (objs->objs[i]->by_module && !objs->objs[i]->is_loaded)
+			r = load_extents(objs, objs->objs[i], -1);
+	return r;
+}
+
 int pgs_swapobjs_add_unmapped(struct pgs_swapobjs *objs)
 {
 	int r = 0;
 
 	if (objs->complete)
-		return 0;
+		return load_rest(objs);
 	for (size_t i = 0; i < objs->tmpfs.nr && !r; i++) {
 		uint64_t skipped;
 
@@ -511,6 +536,11 @@ int pgs_swapobjs_of_vma(struct pgs_swapobjs *objs, pid_t pid, const struct pgs_v
 		if (!obj)
 			return -ENOMEM;
 		r = look_into_fd(objs, obj, pgs_map_file_open(objs->ctx, pid, vma, 0));
+		if (r)
+			return r;
+	}
+	if (obj && obj->by_module && !obj->is_loaded) {
+		r = load_by_mapping(objs, obj, pid, vma);
 		if (r)
 			return r;
 	}

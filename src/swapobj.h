@@ -42,6 +42,7 @@ struct pgs_swapobj {
 	uint64_t ino;
 	bool is_kernel; /* of the kernel's own mount, where (dev, ino) is not unique: see name */
 	bool has_generation;
+	bool by_module, is_loaded; /* listed by the module; its extents are there */
 	uint32_t generation;
 	char *name; /* as struct pgs_vma has it: bytes, "/memfd:x", "/SYSV00000000", "[shmem]" */
 	uint64_t size_bytes;
@@ -78,15 +79,16 @@ int pgs_swapobjs_of_vma(struct pgs_swapobjs *objs, pid_t pid, const struct pgs_v
 			struct pgs_swapobj **ret_obj) __attribute__((nonnull, warn_unused_result));
 
 /*
- * pgs_swapobjs_add_unmapped - if the list is not complete: add what no process has been found to
- * map: files of mounted tmpfs, memfds and removed files that some process has open, SysV segments.
- * What stays unseen: other mount and IPC namespaces, descriptors on their way through a socket,
- * drivers' memory. Returns 0 or -errno.
+ * pgs_swapobjs_add_unmapped - look into what no process has been found to map. If the list is not
+ * complete, those are files of mounted tmpfs, memfds and removed files that some process has open,
+ * SysV segments; what stays unseen: other mount and IPC namespaces, descriptors on their way
+ * through a socket, drivers' memory. Returns 0 or -errno.
  */
 int pgs_swapobjs_add_unmapped(struct pgs_swapobjs *objs)
 	__attribute__((nonnull, warn_unused_result));
 
-/* pgs_swapobjs_nr, _get - the objects; those with a `reason` or without pages in swap too. */
+/* pgs_swapobjs_nr, _get - the objects; those with a `reason` or without pages in swap too. Before
+ * pgs_swapobjs_add_unmapped() some may not have been looked into. */
 size_t pgs_swapobjs_nr(const struct pgs_swapobjs *objs) __attribute__((nonnull));
 struct pgs_swapobj *pgs_swapobjs_get(const struct pgs_swapobjs *objs, size_t i)
 	__attribute__((nonnull));

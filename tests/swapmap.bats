@@ -83,6 +83,10 @@ swapmap_fixture() { # NAME ARGS...
 @test "a process that is not there, a kernel thread, another user's" {
 	run_pgscan 1 swapmap 999999999
 	[[ -z $output && $stderr == *999999999* ]]
+	if [[ $(<"/proc/2/comm") == kthreadd ]]; then
+		run_pgscan 1 swapmap 2
+		[[ $stderr == *"kernel thread"* ]]
+	fi
 	run_pgscan 2 swapmap
 	run_pgscan 2 swapmap --by=page --sort=pages $$
 }
@@ -168,4 +172,50 @@ swapmap_fixture() { # NAME ARGS...
 	cat "$BATS_TEST_TMPDIR/time"
 	(($(wc -l <"$out") > 500))
 	awk '{ exit $1 + $2 >= 0.1 }' "$BATS_TEST_TMPDIR/time"
+}
+
+@test "slots of a fork are divided by their owners, also when one alone is shown" {
+	swapmap_fixture swap-forked -a
+	jq_is '[.rows[] | [.pid, .anon, .pswap, .uswap]]' '[[100,4,3,2],[101,4,3,2]]'
+	jq_is '.summary | [.anon, .anon_slots]' '[8,6]'
+	swapmap_fixture swap-forked --by=process 101
+	jq_is '[.rows[] | [.pid, .anon, .pswap, .uswap]]' '[[101,4,3,2]]'
+	jq_is '.summary | [.anon, .anon_slots, .swap_cache_slots, .unaccounted]' '[4,4,null,null]'
+	swapmap_fixture swap-forked --by=run 100
+	jq_is '[.rows[] | [.swap_offset, .pages, .owners]]' '[[32,2,2],[34,2,1]]'
+}
+
+@test "cached pages hold slots: each frame once, and not where a relative has the slot" {
+	swapmap_fixture swap-forked -a
+	jq_is '.summary | [.used, .anon_slots, .shmem_slots, .swap_cache_slots, .unaccounted, .swap_cached]' \
+		'[10,6,0,2,2,4]'
+	swapmap_fixture swap-forked --by=device
+	jq_is '.rows[0] | [.anon, .shmem, .cached, .other]' '[6,0,2,2]'
+}
+
+@test "cgroups: two processes of one are one owner" {
+	local root=$BATS_TEST_TMPDIR/root
+	"$FIXTURES/build" swap-forked "$root"
+	mkdir -p "$root/proc/self" "$root/sys/fs/cgroup/memory/jobs/one"
+	echo '33 32 0:30 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory' |
+		tee "$root/proc/self/mountinfo" >"$root/proc/1-mountinfo"
+	echo 40960 >"$root/sys/fs/cgroup/memory/jobs/one/memory.memsw.usage_in_bytes"
+	run_pgscan swapmap -a --by=cgroup --json --root="$root"
+	jq_is '[.rows[] | [.cgroup, .processes, .anon, .pswap, .uswap]]' '[["/jobs/one",2,6,6,6]]'
+}
+
+@test "rows that are not in address order can be sorted and cut" {
+	swapmap_fixture swap-forked -a --sort=uswap --top=1
+	jq_is '.rows | length' 1
+	swapmap_fixture swap-forked --by=vma --sort=pages 101
+	jq_is '[.rows[].pages]' '[2,2]'
+}
+
+@test "TSV has as many fields on every line, whatever is null" {
+	local root=$BATS_TEST_TMPDIR/root by
+	"$FIXTURES/build" swap-gap "$root"
+	for by in process vma run page device object; do
+		run_pgscan swapmap -a --by=$by --format=tsv --root="$root"
+		[[ $(awk -F '\t' '{ print NF }' "$out" | sort -u | wc -l) == 1 ]]
+	done
 }

@@ -23,10 +23,9 @@ children() {
 	cat "/proc/$TARGET/task/$TARGET/children"
 }
 
-@test "shared memory of every kind: device and slot of each page, and the page is there" {
-	requires module
+# Each page of shared memory of every kind: its slot is on that device, and holds it
+every_kind_is_there() {
 	local kind
-	swap_disk 0
 	for kind in anon memfd sysv tmpfs; do
 		swap_out_target shm "kind=$kind" pages=256 write=all
 		states shm
@@ -37,6 +36,18 @@ children() {
 		located | holds "$swap_device" "$none"
 		target_stop
 	done
+}
+
+@test "shared memory of every kind: device and slot of each page, and the page is there, on a disk" {
+	requires module
+	swap_disk 0
+	every_kind_is_there
+}
+
+@test "shared memory of every kind: the same on zram" {
+	requires module
+	swap_zram 64M
+	every_kind_is_there
 }
 
 @test "private memory: device and slot of each page, and the page is there" {
