@@ -142,6 +142,7 @@ static void run_attrs(const struct dump_run *run, uint32_t *set, uint32_t *unkno
 
 bool dump_where_matches(const struct dump_where *where, const struct dump_run *run)
 {
+	uint64_t flags = pgs_kpf_expand(run->kpageflags);
 	uint32_t set, unknown;
 
 	run_attrs(run, &set, &unknown);
@@ -152,7 +153,7 @@ bool dump_where_matches(const struct dump_where *where, const struct dump_run *r
 		if ((set & term->must) != term->must || set & term->must_not ||
 		    unknown & (term->must | term->must_not))
 			continue;
-		if (!kpf || (run->has_flags && (run->kpageflags & kpf) == term->must_kpf))
+		if (!kpf || (run->has_flags && (flags & kpf) == term->must_kpf))
 			return true;
 	}
 	return false;

@@ -183,7 +183,9 @@ int pgs_kpage_gather(struct pgs_kpage *kpage, enum pgs_kpage_file file, const ui
 
 /* ---- flags ----------------------------------------------------------------------------------- */
 
-/* include/uapi/linux/kernel-page-flags.h and, from 32 on, include/linux/kernel-page-flags.h. */
+/* include/uapi/linux/kernel-page-flags.h, from 32 on include/linux/kernel-page-flags.h, and those that
+ * pgs_kpf_expand() makes. */
+/* clang-format off */
 static const char *const kpf_names[PGS_KPF_BITS] = {
 	[0] = "locked",		[1] = "error",	       [2] = "referenced",   [3] = "uptodate",
 	[4] = "dirty",		[5] = "lru",	       [6] = "active",	     [7] = "slab",
@@ -195,7 +197,22 @@ static const char *const kpf_names[PGS_KPF_BITS] = {
 	[33] = "mlocked",	[34] = "mappedtodisk", [35] = "private",     [36] = "private_2",
 	[37] = "owner_private", [38] = "arch",	       [39] = "uncached",    [40] = "softdirty",
 	[41] = "arch_2",	[42] = "arch_3",
+	[47] = "anon_exclusive", [48] = "readahead",
 };
+/* clang-format on */
+
+#define KPF(bit) (UINT64_C(1) << (bit))
+
+uint64_t pgs_kpf_expand(uint64_t flags)
+{
+	const uint64_t writeback = KPF(8), reclaim = KPF(9), anon = KPF(12), mappedtodisk = KPF(34);
+
+	if (flags & anon && flags & mappedtodisk)
+		flags ^= mappedtodisk | KPF(47);
+	if (flags & reclaim && !(flags & writeback))
+		flags ^= reclaim | KPF(48);
+	return flags;
+}
 
 const char *pgs_kpf_name(unsigned int bit)
 {
@@ -214,6 +231,7 @@ char *pgs_kpf_format(uint64_t flags, char buf[PGS_KPF_STR])
 {
 	size_t len = 0;
 
+	flags = pgs_kpf_expand(flags);
 	buf[0] = '\0';
 	for (unsigned int bit = 0; bit < PGS_KPF_BITS && len < PGS_KPF_STR; bit++) {
 		const char *comma = len ? "," : "";

@@ -54,8 +54,18 @@ const char *pgs_kpf_name(unsigned int bit);
 /* The bit of a name, -1 if there is none. */
 int pgs_kpf_bit(const char *name) __attribute__((nonnull));
 
+/*
+ * pgs_kpf_expand - give each meaning of a word of kpageflags a bit of its own. The kernel uses some
+ * bits twice (include/linux/page-flags.h, PG_anon_exclusive and PG_readahead): of anonymous memory
+ * `mappedtodisk` is `anon_exclusive`, and without `writeback` `reclaim` is `readahead`. The second
+ * meanings get bits that the kernel shows nowhere, those of tools/mm/page-types.c. Names, above and
+ * below, are those of expanded words.
+ */
+uint64_t pgs_kpf_expand(uint64_t flags);
+
 #define PGS_KPF_STR 512u
-/* pgs_kpf_format - "uptodate,lru,anon"; bits without a name as "bit40"; "" for none. Returns @buf.
+/* pgs_kpf_format - a raw word expanded: "uptodate,lru,anon"; bits without a name as "bit40"; "" for
+ * none. Returns @buf.
  */
 char *pgs_kpf_format(uint64_t flags, char buf[PGS_KPF_STR]) __attribute__((nonnull));
 

@@ -149,7 +149,7 @@ same() {
 	same states "$(sed -n '/state_names\[/,/};/p' src/page.c | grep -o '"[a-z_]*"' | tr -d '"' | sort)" \
 		"$(page dump | section STATES | terms | tr -d '*' | sort)"
 	same flags "$(grep -o '\[[0-9]*\] = "[a-z_0-9]*"' src/kpage.c | grep -o '"[a-z_0-9]*"' | tr -d '"' | sort)" \
-		"$(page dump | section FLAGS | grep -o '[*][a-z_0-9]*[*]' | tr -d '*' | grep -vx bit | sort)"
+		"$(page dump | section FLAGS | grep -o '[*][a-z_0-9]*[*]' | tr -d '*' | grep -vx bit | sort -u)"
 }
 
 @test "the pages are well formed" {

@@ -179,6 +179,12 @@ static void test_flag_names(void **state)
 	assert_string_equal(pgs_kpf_format(0, buf), "");
 	assert_string_equal(pgs_kpf_format(1u << 3 | 1u << 5, buf), "uptodate,lru");
 	assert_string_equal(pgs_kpf_format(UINT64_C(1) << 63 | 1, buf), "locked,bit63");
+	/* Bits with two meanings, told apart by a third. */
+	assert_string_equal(pgs_kpf_format(UINT64_C(1) << 34, buf), "mappedtodisk");
+	assert_string_equal(pgs_kpf_format(UINT64_C(1) << 34 | 1u << 12, buf),
+			    "anon,anon_exclusive");
+	assert_string_equal(pgs_kpf_format(1u << 9 | 1u << 8, buf), "writeback,reclaim");
+	assert_string_equal(pgs_kpf_format(1u << 9, buf), "readahead");
 	pgs_kpf_format(UINT64_MAX, buf);
 	assert_string_equal(strrchr(buf, ','), ",bit63");
 }
