@@ -156,6 +156,17 @@ load lib/dump
 	jq_true "[.rows[].pid] | unique == [$TARGET]"
 }
 
+@test "no memory is told before no permission, and of a group not at all" {
+	requires root
+	run_as_nobody 1 dump 2
+	[[ ! -s $out && $stderr == *"2 is a kernel thread"* ]]
+	# Those of others are refused, and counted; kernel threads are none of them.
+	run_as_nobody 3 dump -a --json --by=vma
+	jq_is '[.errors[].pid] | index(2)' null
+	[[ $stderr =~ ([0-9]+)\ of\ [0-9]+\ processes ]]
+	((BASH_REMATCH[1] <= $(grep -lE '^VmSize' /proc/[0-9]*/status 2>/dev/null | wc -l) + 20))
+}
+
 @test "a zombie: no memory, said so" {
 	local zombie
 
@@ -231,7 +242,7 @@ load lib/dump
 }
 
 @test "the target is read, not written, not traced, and smaps is left alone" {
-	requires tool:strace plain
+	requires tool:strace plain kfeat:kpageflags
 	target_start anon pages=500 write=0-99
 	traced -e trace=all -- dump --flags --json "$TARGET"
 	sed -i '\,"/dev/pgscan", d' "$trace"
@@ -262,27 +273,34 @@ load lib/dump
 
 @test "a reader does not hold the target up: an attempt with no wait over 30 ms" {
 	requires plain
-	local i
+	local i without
 
-	# Other load on the machine makes waits too, so it is the best of some attempts that counts;
-	# a reader that holds mmap_lock for the whole mapping makes one in each.
+	# Other load on the machine makes waits too: it is the best of some attempts that counts, and
+	# a wait as long as one without pgscan is not its. A reader that holds mmap_lock for the whole
+	# mapping makes one in each.
 	target_start stall pages=200000
 	for ((i = 0; i < 20; i++)); do
 		target_cmd reset
+		run_pgscan dump --by=vma --json $$
+		run_pgscan dump --by=vma --json $$
+		target_cmd worst
+		without=$ANSWER
+		target_cmd reset
 		run_pgscan dump --by=vma --json "$TARGET"
 		target_cmd worst
-		((ANSWER >= 30000000)) || return 0
+		((ANSWER >= 30000000 && ANSWER >= without)) || return 0
 	done
-	fail "$ANSWER ns in the last attempt"
+	fail "$ANSWER ns in the last attempt, $without without"
 }
 
 @test "mappings whose pages pagemap does not show: both engines say the same" {
 	requires kfeat:pagemap_scan
 	target_start anon pages=8
-	run_pgscan dump --json --vma='[v*' "$TARGET"
+	run_pgscan dump --format=tsv --columns=start,end,state,pfn,vma --vma='[v*' "$TARGET"
 	cp "$out" "$BATS_TEST_TMPDIR/scan"
-	jq_true '.rows | any(.vma == "[vdso]")'
-	PGSCAN_DISABLE=pagemap_scan run_pgscan dump --json --vma='[v*' "$TARGET"
+	grep -qF '[vdso]' "$out"
+	PGSCAN_DISABLE=pagemap_scan run_pgscan dump --format=tsv --columns=start,end,state,pfn,vma \
+		--vma='[v*' "$TARGET"
 	cmp "$out" "$BATS_TEST_TMPDIR/scan"
 }
 

@@ -52,7 +52,7 @@ load lib/dump
 }
 
 @test "truth: pages that userfaultfd protects, and markers where nothing is" {
-	requires kfeat:uffd_wp_async
+	requires kfeat:uffd_wp_async kfeat:pfn
 	target_start uffd pages=64 write=0-31/3
 	same_as_pmref uffd
 	target_cmd write uffd 5-40

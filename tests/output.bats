@@ -15,7 +15,7 @@ load lib/dump
 		[[ $format != @(hex|raw) ]] || view=
 		statuses=$(set +o pipefail
 			# shellcheck disable=SC2086 # no word where there is no view
-			timeout 20 "$PGSCAN" dump $view --format=$format --range="$(region anon)" "$TARGET" \
+			timeout 20 "$PGSCAN" dump -q $view --format=$format --range="$(region anon)" "$TARGET" \
 				2>"$err" | head -c 100 >/dev/null
 			echo "${PIPESTATUS[0]}")
 		[[ $statuses == 0 || $statuses == 141 ]] || fail "$format: status $statuses"
@@ -30,7 +30,7 @@ load lib/dump
 	for nr in 4 100000; do
 		for format in table tsv json jsonl hex raw; do
 			status=0
-			"$PGSCAN" dump --format=$format --range="$(region anon 0 $nr)" "$TARGET" \
+			"$PGSCAN" dump -q --format=$format --range="$(region anon 0 $nr)" "$TARGET" \
 				>/dev/full 2>"$err" || status=$?
 			[[ $status == 1 && $(<"$err") == *"No space left"* && $(wc -l <"$err") == 1 ]] ||
 				fail "$format, $nr pages: status $status, $(<"$err")"

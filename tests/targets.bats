@@ -49,7 +49,7 @@ states() {
 }
 
 @test "uffd: protected pages hold markers where nothing was" {
-	requires kfeat:uffd_wp_async
+	requires kfeat:uffd_wp_async kfeat:pfn
 	target_start uffd
 	[[ $(states uffd) == "present 8 uffd_wp_marker 8" ]]
 }
