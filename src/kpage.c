@@ -183,7 +183,7 @@ int pgs_kpage_gather(struct pgs_kpage *kpage, enum pgs_kpage_file file, const ui
 
 /* ---- flags ----------------------------------------------------------------------------------- */
 
-/* include/uapi/linux/kernel-page-flags.h, from 32 on include/linux/kernel-page-flags.h, and those that
+/* include/uapi/linux/kernel-page-flags.h, from 32 on include/linux/kernel-page-flags.h, and what
  * pgs_kpf_expand() makes. */
 /* clang-format off */
 static const char *const kpf_names[PGS_KPF_BITS] = {
