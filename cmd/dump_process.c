@@ -281,8 +281,7 @@ static int no_memory(struct dump *d, pid_t pid, int err)
 {
 	struct pgs_proc proc;
 
-	if ((err != -ESRCH && err != -EACCES && err != -EPERM) ||
-	    pgs_proc_read(d->ctx, pid, &proc))
+	if ((err != -ESRCH && err != -EACCES && err != -EPERM) || pgs_proc_read(d->ctx, pid, &proc))
 		return err;
 	if (proc.kthread)
 		return pgs_ctx_fail(d->ctx, -ESRCH,
