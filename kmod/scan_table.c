@@ -221,12 +221,17 @@ static pmd_t make_as_before(pmd_t now, pmd_t before)
 	return __pmd(pmd_val(before) | (pmd_val(now) & _PAGE_ACCESSED));
 }
 
-static bool clear_huge(struct vm_area_struct *vma, pmd_t *pmd)
+/* Only as a whole: split_huge_pmd() is not exported. */
+static bool clear_huge(struct vm_area_struct *vma, pmd_t *pmd, bool whole)
 {
 	pmd_t before = READ_ONCE(*pmd);
 
+	if (!pmd_present(before))
+		return false;
 	if (!pmd_soft_dirty(before) && !pmd_write(before))
 		return true;
+	if (!whole)
+		return false;
 	exchange_pmd(pmd, make_clean, before);
 	if (is_pinned(vma->vm_mm, huge_page(before))) {
 		exchange_pmd(pmd, make_as_before, before);
@@ -236,18 +241,16 @@ static bool clear_huge(struct vm_area_struct *vma, pmd_t *pmd)
 	return true;
 }
 
-/* A huge page, or one under migration, under the lock. split_huge_pmd() is not exported. */
+/* A huge page, or one under migration, under the lock. */
 static bool scan_huge_locked(struct scan_walk *walk, struct vm_area_struct *vma, pmd_t *pmd,
 			     unsigned long addr, unsigned long end)
 {
-	bool whole = end - addr == PMD_SIZE;
-	pmd_t pmdval = READ_ONCE(*pmd);
-	u64 categories = pmd_categories(vma, pmdval);
+	u64 categories = pmd_categories(vma, READ_ONCE(*pmd));
 
 	if (walk->clear) {
 		if (!scan_has_room(walk, addr, categories))
 			return false;
-		if (!whole || !pmd_present(pmdval) || !clear_huge(vma, pmd))
+		if (!clear_huge(vma, pmd, end - addr == PMD_SIZE))
 			categories |= PGSCAN_PAGE_NOT_CLEARED;
 	}
 	return scan_take(walk, addr, end, categories);

@@ -274,6 +274,10 @@ static void test_scan_huge(void)
 	check_dirty(addr, HUGE_PAGES, 0, 1);
 	check_dirty(addr, HUGE_PAGES, PGSCAN_SCAN_CLEAR, 1);
 	check_dirty(addr, 2 * HUGE_PAGES, 0, 0);
+	/* Nothing is to be done for a part of a clean one. */
+	arg = scan_arg(addr, 100, PGSCAN_SCAN_CLEAR);
+	CHECK_EQ(do_scan(&arg), 0);
+	CHECK_EQ(arg.cleared_pages, 100);
 	CHECK_EQ(addr[5 * PAGE], 2);
 	/*
 	 * Split by the kernel, all its pages may come out dirty: to carry over the dirty bit,
