@@ -94,7 +94,7 @@ stop() {
 
 @test "command: a limit without swap has it killed, and the report says so" {
 	needs_cgroups
-	(($(wc -l </proc/swaps) == 1)) || skip "there is swap"
+	(($(wc -l </proc/swaps) == 1)) || skip "this machine has swap"
 	run_pgscan 137 reclaim-report --json --limit=8M -- "$BUILD/targets/anon" pages=16384 write=all
 	jq_is '[.summary.verdict, .summary.cgroup_oom_kills]' '["out of memory",1]'
 	jq_true '.summary.cgroup_max_events > 0'
@@ -103,7 +103,7 @@ stop() {
 @test "command: on v1 a swap limit is beside the memory limit" {
 	requires cgroup:v1
 	needs_cgroups
-	[[ -e $hierarchy/memory.memsw.limit_in_bytes ]] || skip "no swap accounting"
+	[[ -e $hierarchy/memory.memsw.limit_in_bytes ]] || skip "no cgroup can be made in v1 with a swap limit"
 	run_pgscan 0 reclaim-report --json --limit=64M --swap-limit=32M --swappiness=13 -- true
 	jq_is '[.rows[] | select(.section == "cgroup" and .name == "swap_limit") | .value]' '[33554432]'
 	jq_is .summary.swappiness 13
@@ -153,6 +153,19 @@ stop() {
 	stop TERM
 	((status == 137)) || fail "status $status"
 	jq_is .summary.status 137
+}
+
+@test "command: what it leaves after a signal is killed" {
+	needs_cgroups
+	local fifo=$BATS_TEST_TMPDIR/fifo pid
+
+	mkfifo "$fifo"
+	in_background -- sh -c 'trap "exit 0" TERM; sleep 1000 & echo $! >'"$fifo"'; while :; do sleep 0.1; done'
+	read -r pid <"$fifo"
+	stop TERM
+	((status == 0)) || fail "status $status"
+	[[ $(<"$err") == *"which are killed: "*"$pid"* ]]
+	[[ ! -e /proc/$pid || $(<"/proc/$pid/stat") == *") Z "* ]]
 }
 
 @test "command: SIGINT ends it, with its report" {

@@ -273,16 +273,16 @@ stop_sampling() {
 	value writeback pages_dirty true value 3
 	value writeback pages_writeback true value 2
 	value writeback pages_swap_cache true value 5
-	value writeback pages_free true value 2311
-	value writeback pages true value 2824
+	value writeback pages_free true value 2312
+	value writeback pages true value 2832
 	# The blocks are those of buddyinfo, found again from flags.
 	jq_is '[.rows[] | select(.name == "free_blocks" and .value > 0) | [.zone, .order, .value]]' \
-		'[["DMA",9,1],["DMA",10,1],["Normal",0,1],["Normal",1,1],["Normal",2,1],["Normal",8,1],["Normal",9,1]]'
+		'[["DMA",9,1],["DMA",10,1],["Normal",0,2],["Normal",1,1],["Normal",2,1],["Normal",8,1],["Normal",9,1]]'
 	jq_is '[.rows[] | select(.name == "reported_blocks" and .value > 0) | [.zone, .order, .value]]' \
 		'[["DMA",10,1],["Normal",9,1]]'
 	value reporting reported '.zone == null' value 1536
 	value reporting reported_memory '.zone == null' value 6291456
-	value reporting free '.zone == null' value 2311
+	value reporting free '.zone == null' value 2312
 	value reporting negotiated true value 1
 	value reporting least_order true value 9
 	value reporting pageblock_order true value 9

@@ -47,6 +47,8 @@ static void test_effective(void **state)
 	assert_int_equal(pgs_caps_raise(0), 0);
 	assert_int_equal(status_mask("CapEff"), 0);
 
+	/* This program has nothing that its caller had not: a command is given all of it back. */
+	assert_true(pgs_caps_are_callers());
 	assert_int_equal(pgs_caps_restore(), 0);
 	assert_int_equal(status_mask("CapEff"), permitted);
 	assert_int_equal(pgs_caps_init(), 0);

@@ -75,7 +75,7 @@ static void test_zones(void **state)
 	zone = pgs_free_zones_find(&zones, 0, "Normal");
 	assert_non_null(zone);
 	assert_int_equal(zone->nr_orders, 11);
-	assert_int_equal(zone->blocks[0], 1);
+	assert_int_equal(zone->blocks[0], 2);
 	assert_int_equal(zone->blocks[9], 1);
 	assert_int_equal(zone->blocks[10], 0);
 	assert_false(zone->has_reported);

@@ -206,7 +206,10 @@ reports_again() {
 	[[ $(value negotiated true value) == 1 ]] || skip "no balloon that reports"
 	[[ $(value balloon true value) == 1 && $(value offered true value) == 1 ]]
 	[[ $(value least_order true value) == "$(</sys/module/page_reporting/parameters/page_reporting_order)" ]]
-	before=$(value reported '.zone == null' value)
+	# Reports are sent every two seconds, some blocks at a time.
+	wait_for reports_again $(($(value free '.zone == null' value) * 3 / 4)) ||
+		fail "$(reported) are reported"
+	before=$(reported)
 	# 1 GiB of 2
 	target_start anon pages=262144 write=all
 	during=$(reported)
