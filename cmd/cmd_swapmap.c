@@ -121,8 +121,7 @@ static int prepare(struct swapmap *m, struct pgs_kmod **kmod, char **kernel)
 
 	if (r)
 		return r;
-	if (!m->ctx->live && pgs_read_file(m->ctx, 0, kernel, "proc/sys/kernel/osrelease") > 0)
-		(*kernel)[strcspn(*kernel, "\n")] = '\0';
+	*kernel = target_release(m->ctx);
 	r = pgs_scan_env_init(m->ctx, *kmod, &m->env);
 	if (!r)
 		return target_kcore(&m->opts->target, m->env.kmem);

@@ -440,6 +440,12 @@ static void add_to_totals(struct swapmap *m, const struct swapmap_part *part)
 	m->hidden_slots |= part->has_hidden;
 }
 
+/* Of many processes, those are shown that have something in swap, or may have. */
+static bool has_row(const struct swapmap *m, const struct swapmap_part *part)
+{
+	return m->targets.named || part->err || part->unknown || part->anon + part->shmem;
+}
+
 /*
  * One that cannot be looked into is a failure when it was named, and a row without numbers when it
  * is one of many. One that has gone since the list was made is neither. 1 and *@ret_part, 0: no
@@ -462,7 +468,7 @@ static int show_process(struct swapmap *m, size_t i, struct swapmap_part *ret_pa
 		return 0;
 	add_to_totals(m, &s.part);
 	*ret_part = s.part;
-	r = m->by == SWAPMAP_PROCESS ? emit_process(&s) : 0;
+	r = m->by == SWAPMAP_PROCESS && has_row(m, &s.part) ? emit_process(&s) : 0;
 	return r ? r : 1;
 }
 
