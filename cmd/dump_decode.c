@@ -39,7 +39,7 @@ static int decode_entry(struct dump *d, uint64_t word)
 	struct pgs_val vals[D_COLS] = {0};
 	struct pgs_page page;
 
-	if (!d->env.types.resolved && pgs_words_special(&word, 1))
+	if (!d->env.types.resolved && pgs_words_special(&word, 1, &d->env.types))
 		pgs_swap_types_resolve(d->ctx, &d->env.types);
 	pgs_page_decode(word, &d->env.types, &page);
 	vals[D_ENTRY] = pgs_u64(word);

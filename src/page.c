@@ -120,11 +120,18 @@ size_t pgs_run_length(const uint64_t *words, size_t count, const struct pgs_swap
 	return n;
 }
 
-bool pgs_words_special(const uint64_t *words, size_t count)
+static bool is_special(uint64_t word, const struct pgs_swap_types *types)
+{
+	unsigned int type = pgs_pm_swap_type(word);
+
+	return (word & (PGS_PM_PRESENT | PGS_PM_SWAP)) == PGS_PM_SWAP &&
+	       type >= PGS_SWAP_TYPE_SURE && (int)type != types->marker;
+}
+
+bool pgs_words_special(const uint64_t *words, size_t count, const struct pgs_swap_types *types)
 {
 	for (size_t i = 0; i < count; i++)
-		if ((words[i] & (PGS_PM_PRESENT | PGS_PM_SWAP)) == PGS_PM_SWAP &&
-		    pgs_pm_swap_type(words[i]) >= PGS_SWAP_TYPE_SURE)
+		if (is_special(words[i], types))
 			return true;
 	return false;
 }

@@ -77,16 +77,19 @@ struct pgs_swap_types {
  * marker, one swap-in error, four device, three migration, one hwpoison). */
 #define PGS_SWAP_TYPE_SURE 22u
 
-/* pgs_swap_types_init - what costs nothing to learn. pgs_swap_types_resolve - the rest, once a word
- * asks for it (pgs_words_special()): tries guard pages and userfaultfd on memory of our own, reads
- * meminfo, vmstat and the names in kallsyms (0.1 s). What cannot be learned stays unknown. */
+/* pgs_swap_types_init - what is quickly learned: the type of markers, by a guard page or else a
+ * write-protected page of our own. pgs_swap_types_resolve - the rest, once a word asks for it
+ * (pgs_words_special()): reads meminfo, vmstat and the names in kallsyms (0.1 s). What cannot be
+ * learned stays unknown. */
 void pgs_swap_types_init(struct pgs_ctx *ctx, struct pgs_swap_types *ret_types)
 	__attribute__((nonnull));
 void pgs_swap_types_resolve(struct pgs_ctx *ctx, struct pgs_swap_types *types)
 	__attribute__((nonnull));
 
-/* pgs_words_special - whether any of @count words has a swap type that may be no swap area. */
-bool pgs_words_special(const uint64_t *words, size_t count) __attribute__((nonnull));
+/* pgs_words_special - whether any of @count words has a swap type that may be no swap area, and
+ * that is not the markers'. */
+bool pgs_words_special(const uint64_t *words, size_t count, const struct pgs_swap_types *types)
+	__attribute__((nonnull));
 
 /* One word, explained. */
 struct pgs_page {

@@ -63,10 +63,12 @@ int pgs_open(struct pgs_ctx *ctx, uint64_t caps, int flags, const char *fmt, ...
 	return open_path(ctx, caps, flags, path);
 }
 
+#define SLURP_LEAST 4096u /* seq_file gives a page a read: asking for less makes many reads */
+
 /* Sizes of proc files are 0: read until a read returns nothing. */
 static ssize_t slurp(int fd, char **ret_text)
 {
-	size_t len = 0, room = 4096;
+	size_t len = 0, room = 2 * SLURP_LEAST;
 	_cleanup_free_ char *text = malloc(room);
 
 	for (;;) {
@@ -82,7 +84,7 @@ static ssize_t slurp(int fd, char **ret_text)
 		if (!n)
 			break;
 		len += (size_t)n;
-		if (room - len < 2) {
+		if (room - len <= SLURP_LEAST) {
 			char *more = realloc(text, room *= 2);
 
 			if (!more)

@@ -338,7 +338,7 @@ static int read_span(struct pgs_scan *scan, uint64_t end)
 	if (r < 0)
 		return r;
 	if (span->words && !scan->env->types.resolved &&
-	    pgs_words_special(span->words, span->pages))
+	    pgs_words_special(span->words, span->pages, &scan->env->types))
 		pgs_swap_types_resolve(scan->env->ctx, &scan->env->types);
 	if (scan->marks && span->words)
 		return pgs_marks_load(scan->marks, scan->pm, span);

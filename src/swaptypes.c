@@ -102,18 +102,32 @@ static void take(struct pgs_swap_types *types, unsigned int *top, unsigned int c
 		types->state[--*top] = (uint8_t)state;
 }
 
+/* What a trial leaves behind says nothing when the slot is hidden. */
+static bool is_visible_swap(uint64_t word)
+{
+	return word & PGS_PM_SWAP && word & PGS_PM_FRAME;
+}
+
+static void learn_marker(struct pgs_ctx *ctx, struct pgs_swap_types *types)
+{
+	uint64_t guard = guard_word(ctx);
+	uint64_t word = guard & PGS_PM_SWAP ? guard : uffd_wp_word(ctx);
+
+	types->guard_is_bare = guard & PGS_PM_SWAP && !(guard & PGS_PM_GUARD);
+	if (is_visible_swap(word))
+		types->marker = (int)pgs_pm_swap_type(word);
+}
+
 void pgs_swap_types_init(struct pgs_ctx *ctx, struct pgs_swap_types *ret_types)
 {
 	struct pgs_swap_types types = {.marker = PGS_PM_SWAP_TYPES - 1};
 	_cleanup_free_ char *swaps = NULL;
-	uint64_t guard = ctx->live ? guard_word(ctx) : 0;
 	char *line;
 
 	for (unsigned int i = 0; i < PGS_PM_SWAP_TYPES; i++)
 		types.state[i] = i < PGS_SWAP_TYPE_SURE ? PGS_SWAPPED : PGS_UNKNOWN;
-	types.guard_is_bare = guard & PGS_PM_SWAP && !(guard & PGS_PM_GUARD);
-	if (guard & PGS_PM_SWAP && guard & PGS_PM_FRAME)
-		types.marker = (int)pgs_pm_swap_type(guard);
+	if (ctx->live)
+		learn_marker(ctx, &types);
 	types.swap_areas = true;
 	if (pgs_read_file(ctx, 0, &swaps, "proc/swaps") >= 0) {
 		line = strchr(swaps, '\n');
@@ -131,12 +145,9 @@ void pgs_swap_types_init(struct pgs_ctx *ctx, struct pgs_swap_types *ret_types)
 void pgs_swap_types_resolve(struct pgs_ctx *ctx, struct pgs_swap_types *types)
 {
 	unsigned int top = PGS_PM_SWAP_TYPES;
-	uint64_t wp = ctx->live ? uffd_wp_word(ctx) : 0;
 	int nr_device;
 
 	types->resolved = true;
-	if (wp & PGS_PM_SWAP && wp & PGS_PM_FRAME)
-		types->marker = (int)pgs_pm_swap_type(wp);
 	if (types->marker == (int)top - 2)
 		take(types, &top, 1, PGS_POISONED);
 	take(types, &top, 1, PGS_UNKNOWN); /* the markers: told by their offset */
