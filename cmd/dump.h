@@ -70,7 +70,7 @@ struct dump_run {
 	uint64_t word; /* of the first page, as pagemap has it or would */
 	struct pgs_page page;
 	enum pgs_source source;
-	bool bits_lost;
+	bool bits_lost, cached;
 	enum pgs_tri huge, zero;
 	bool has_flags; /* the frame was looked up */
 	bool racy;

@@ -6,14 +6,14 @@
 
 #define WALK_FRAMES 32768u
 
-enum { F_PFN, F_PAGES, F_KPAGEFLAGS, F_FLAGS, F_MAPCOUNT, F_CGROUP, F_NODE, F_ZONE, F_COLS };
+enum { F_PFN, F_PAGES, F_KPAGEFLAGS, F_SYMBOLIC, F_MAPCOUNT, F_CGROUP, F_NODE, F_ZONE, F_COLS };
 
 /* clang-format off */
 const struct pgs_col dump_frame_cols[] = {
 	[F_PFN]		= {"pfn", NULL, PGS_U64, 10, 0, "first frame"},
 	[F_PAGES]	= {"pages", NULL, PGS_U64, 8, 0, "number of frames"},
 	[F_KPAGEFLAGS]	= {"kpageflags", NULL, PGS_RAW64, 18, PGS_COL_HIDDEN, "raw flags of the frames"},
-	[F_FLAGS]	= {"flags", NULL, PGS_STR, 32, 0, "names of the frames' flags"},
+	[F_SYMBOLIC]	= {"symbolic", NULL, PGS_STR, 32, 0, "names of the frames' flags"},
 	[F_MAPCOUNT]	= {"mapcount", "MAPS", PGS_U64, 5, 0, "mappings of each frame; an average in large folios"},
 	[F_CGROUP]	= {"cgroup", NULL, PGS_BLOB, 12, 0, "memory cgroup that is charged"},
 	[F_NODE]	= {"node", NULL, PGS_U64, 4, 0, "NUMA node"},
@@ -34,7 +34,7 @@ static int emit_frames(struct dump *d, const struct dump_run *run)
 	char names[PGS_KPF_STR];
 	unsigned int node;
 
-	vals[F_FLAGS] = pgs_str(pgs_kpf_format(run->kpageflags, names));
+	vals[F_SYMBOLIC] = pgs_str(pgs_kpf_format(run->kpageflags, names));
 	if (pgs_kpage_has(f->kpage, PGS_KPAGECOUNT))
 		vals[F_MAPCOUNT] = pgs_u64(run->mapcount);
 	if (f->cgroups)

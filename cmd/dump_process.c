@@ -40,8 +40,8 @@ static int flush(struct walk *w)
 static bool same_kind(const struct dump_run *a, const struct dump_run *b)
 {
 	return a->page.state == b->page.state && a->source == b->source &&
-	       a->bits_lost == b->bits_lost && a->huge == b->huge && a->zero == b->zero &&
-	       a->has_flags == b->has_flags && a->racy == b->racy &&
+	       a->bits_lost == b->bits_lost && a->cached == b->cached && a->huge == b->huge &&
+	       a->zero == b->zero && a->has_flags == b->has_flags && a->racy == b->racy &&
 	       a->kpageflags == b->kpageflags && a->mapcount == b->mapcount &&
 	       a->cgroup_inode == b->cgroup_inode;
 }
@@ -65,6 +65,7 @@ static void tally_run(struct pgs_tally *tally, const struct dump_run *run)
 	c->pages += n;
 	c->state[page->state] += n;
 	tally->soft_dirty_lost |= run->bits_lost;
+	tally->cached += run->cached ? n : 0;
 	if (page->state == PGS_NONE || page->state == PGS_UNSCANNED)
 		return;
 	c->file += page->file ? n : 0;
@@ -116,6 +117,7 @@ static int show_piece(struct walk *w, const struct pgs_piece *piece, struct pgs_
 			.word = piece->words ? piece->words[i] : piece->word + i * piece->step,
 			.source = piece->source,
 			.bits_lost = piece->bits_lost,
+			.cached = piece->cached,
 			.racy = piece->racy,
 		};
 

@@ -11,8 +11,8 @@
 /* clang-format off */
 enum {
 	R_PID, R_START, R_END, R_PAGES, R_STATE, R_PFN, R_SWAP_TYPE, R_SWAP_OFFSET, R_SWAP_DEVICE,
-	R_FILE, R_SOFT_DIRTY, R_EXCLUSIVE, R_UFFD_WP, R_GUARD, R_HUGE, R_ZERO, R_SOURCE, R_VMA, R_PERMS,
-	R_ENTRY, R_KPAGEFLAGS, R_FLAGS, R_MAPCOUNT, R_CGROUP, R_NODE, R_ZONE, R_RACY, R_COLS
+	R_FILE, R_SOFT_DIRTY, R_EXCLUSIVE, R_UFFD_WP, R_GUARD, R_HUGE, R_ZERO, R_CACHED, R_SOURCE, R_VMA, R_PERMS,
+	R_ENTRY, R_KPAGEFLAGS, R_SYMBOLIC, R_MAPCOUNT, R_CGROUP, R_NODE, R_ZONE, R_RACY, R_COLS
 };
 
 const struct pgs_col dump_run_cols[] = {
@@ -32,12 +32,13 @@ const struct pgs_col dump_run_cols[] = {
 	[R_GUARD]	= {"guard", NULL, PGS_BOOL, 5, HIDDEN, "guard page"},
 	[R_HUGE]	= {"huge", NULL, PGS_BOOL, 4, 0, "mapped by a huge page table entry"},
 	[R_ZERO]	= {"zero", NULL, PGS_BOOL, 4, 0, "the page of zeroes"},
+	[R_CACHED]	= {"cached", NULL, PGS_BOOL, 6, HIDDEN, "shared memory that is in memory, but not mapped here"},
 	[R_SOURCE]	= {"source", NULL, PGS_STR, 9, HIDDEN, "how the state was found"},
 	[R_VMA]		= {"vma", NULL, PGS_BLOB, 24, 0, "name of the mapping"},
 	[R_PERMS]	= {"perms", NULL, PGS_STR, 5, HIDDEN, "permissions of the mapping"},
 	[R_ENTRY]	= {"entry", NULL, PGS_RAW64, 18, EXTRA, "raw page map entry of the first page"},
 	[R_KPAGEFLAGS]	= {"kpageflags", NULL, PGS_RAW64, 18, EXTRA, "raw flags of the frames"},
-	[R_FLAGS]	= {"flags", NULL, PGS_STR, 24, EXTRA, "names of the frames' flags"},
+	[R_SYMBOLIC]	= {"symbolic", NULL, PGS_STR, 24, EXTRA, "names of the frames' flags"},
 	[R_MAPCOUNT]	= {"mapcount", "MAPS", PGS_U64, 4, EXTRA, "mappings of each frame; an average in large folios"},
 	[R_CGROUP]	= {"cgroup", NULL, PGS_BLOB, 12, EXTRA, "memory cgroup that is charged"},
 	[R_NODE]	= {"node", NULL, PGS_U64, 4, EXTRA, "NUMA node"},
@@ -48,7 +49,7 @@ const struct pgs_col dump_run_cols[] = {
 
 enum {
 	V_PID, V_START, V_END, V_PERMS, V_OFFSET, V_INODE, V_VMA, V_DELETED, V_PAGES, V_PRESENT, V_SWAPPED,
-	V_NONE, V_FILE, V_SOFT_DIRTY, V_EXCLUSIVE, V_UFFD_WP, V_GUARD, V_HUGE, V_ZERO, V_OTHER, V_UNKNOWN,
+	V_NONE, V_FILE, V_SOFT_DIRTY, V_EXCLUSIVE, V_UFFD_WP, V_GUARD, V_HUGE, V_ZERO, V_CACHED, V_OTHER, V_UNKNOWN,
 	V_COLS
 };
 
@@ -72,6 +73,7 @@ const struct pgs_col dump_vma_cols[] = {
 	[V_GUARD]	= {"guard", NULL, PGS_U64, 5, HIDDEN, "guard pages"},
 	[V_HUGE]	= {"huge", NULL, PGS_U64, 7, 0, "pages mapped by a huge page table entry"},
 	[V_ZERO]	= {"zero", NULL, PGS_U64, 5, HIDDEN, "pages that are the page of zeroes"},
+	[V_CACHED]	= {"cached", NULL, PGS_U64, 7, HIDDEN, "of none: shared memory that is in memory, but not mapped here"},
 	[V_OTHER]	= {"other", NULL, PGS_U64, 5, HIDDEN, "pages in any other state"},
 	[V_UNKNOWN]	= {"unknown", NULL, PGS_U64, 7, HIDDEN, "pages whose state could not be told"},
 	[V_COLS]	= {0},
@@ -158,7 +160,7 @@ static void fill_frames(const struct dump *d, const struct dump_run *run, struct
 	if (run->racy)
 		return;
 	vals[R_KPAGEFLAGS] = pgs_u64(run->kpageflags);
-	vals[R_FLAGS] = pgs_str(pgs_kpf_format(run->kpageflags, names));
+	vals[R_SYMBOLIC] = pgs_str(pgs_kpf_format(run->kpageflags, names));
 	if (pgs_kpage_has(frames->kpage, PGS_KPAGECOUNT))
 		vals[R_MAPCOUNT] = pgs_u64(run->mapcount);
 	cgroup = frames->cgroups ? pgs_cgroup_name(frames->cgroups, run->cgroup_inode) : NULL;
@@ -190,6 +192,8 @@ static void fill_run(struct dump *d, pid_t pid, const struct pgs_vma *vma,
 	vals[R_GUARD] = bit(page->guard, is_table && page->state != PGS_UNKNOWN);
 	vals[R_HUGE] = is_table ? tri(run->huge) : PGS_NULL;
 	vals[R_ZERO] = is_table ? tri(run->zero) : PGS_NULL;
+	if (run->source != PGS_SRC_PAGEMAP)
+		vals[R_CACHED] = pgs_bool(run->cached);
 	vals[R_SOURCE] = pgs_str(pgs_source_name(run->source));
 	vals[R_VMA] = pgs_blob(vma->name, vma->name_len);
 	vals[R_PERMS] = pgs_str(vma->perms);
@@ -274,6 +278,7 @@ int dump_emit_vma(struct dump *d, pid_t pid, const struct pgs_vma *vma,
 		[V_GUARD] = pgs_u64(counts->guard),
 		[V_HUGE] = count_known(tally->huge, !tally->huge_unknown),
 		[V_ZERO] = count_known(counts->zero, !tally->zero_unknown),
+		[V_CACHED] = count_known(tally->cached, !unknown),
 		[V_OTHER] = pgs_u64(count_other(counts)),
 		[V_UNKNOWN] = pgs_u64(unknown),
 	};

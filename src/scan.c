@@ -494,6 +494,7 @@ static void count_run(const struct pgs_piece *piece, const struct pgs_scan_env *
 	if (page.state != PGS_NONE && page.state != PGS_UNSCANNED)
 		one.file = page.file ? piece->pages : 0;
 	tally->soft_dirty_lost |= piece->bits_lost;
+	tally->cached += piece->cached ? piece->pages : 0;
 	pgs_counts_add(&tally->counts, &one);
 }
 
@@ -510,6 +511,7 @@ void pgs_tally_add(struct pgs_tally *to, const struct pgs_tally *from)
 {
 	pgs_counts_add(&to->counts, &from->counts);
 	to->huge += from->huge;
+	to->cached += from->cached;
 	to->huge_unknown |= from->huge_unknown;
 	to->zero_unknown |= from->zero_unknown;
 	to->soft_dirty_lost |= from->soft_dirty_lost;

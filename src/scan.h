@@ -98,6 +98,7 @@ uint64_t pgs_piece_run(const struct pgs_piece *piece, uint64_t index,
 struct pgs_tally {
 	struct pgs_counts counts;
 	uint64_t huge;			 /* present pages mapped by a huge entry */
+	uint64_t cached;		 /* shmem pages in memory that the process does not map */
 	bool huge_unknown, zero_unknown; /* `huge`, `counts.zero`: some pages could not be told */
 	bool soft_dirty_lost; /* some shmem pages have lost their bits on the way to swap */
 };

@@ -94,7 +94,7 @@ dump_fixture() { # NAME ARGS...
 
 @test "flags: runs are cut where the flags of their frames change" {
 	dump_fixture flags --flags --range=0x7f0000000000+32K 100
-	jq_is '[.rows[] | [.start, .pages, .pfn, .flags, .mapcount]]' \
+	jq_is '[.rows[] | [.start, .pages, .pfn, .symbolic, .mapcount]]' \
 		'[["0x7f0000000000",4,4096,"uptodate,lru,mmap,anon,swapbacked",1],["0x7f0000004000",4,4100,"uptodate,dirty,lru,active,mmap,anon,swapbacked",1]]'
 }
 
@@ -220,7 +220,7 @@ dump_fixture() { # NAME ARGS...
 	echo 0 >"$ROOT/sys/kernel/mm/ksm/pages_shared"
 	O=$BUILD "$BUILD/tools/mkpages" "$ROOT/proc/kpageflags" <<<'#0x1000 8 flags=uptodate,anon,ksm,mmap'
 	run_pgscan dump --root="$ROOT" --flags --json --range=0x7f0000000000+4K 100
-	jq_true '.rows[0].flags | test("ksm")'
+	jq_true '.rows[0].symbolic | test("ksm")'
 	[[ $stderr == *ksm* ]]
 	echo 5 >"$ROOT/sys/kernel/mm/ksm/pages_shared"
 	run_pgscan dump --root="$ROOT" --flags --json --range=0x7f0000000000+4K 100

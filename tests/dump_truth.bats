@@ -265,8 +265,8 @@ same_flags() {
 	same_flags "${ADDR[huge]}" 512
 	run_pgscan dump --flags --json --range="$(region huge)" "$TARGET"
 	jq_is '[.rows[].pages] | add' 512
-	jq_true '.rows | all(.flags | test("thp"))'
-	jq_true '.rows[0].flags | test("compound_head")'
+	jq_true '.rows | all(.symbolic | test("thp"))'
+	jq_true '.rows[0].symbolic | test("compound_head")'
 }
 
 @test "flags: shared memory that two mappings share" {

@@ -157,3 +157,17 @@ start_half_swapped() {
 	same_as_pmref anon
 	PGSCAN_DISABLE=pagemap_scan same_as_pmref --batch=7 anon
 }
+
+@test "shared memory that is in memory but not mapped here is none, and cached" {
+	local kmod
+
+	swap_disk 0
+	target_start shm kind=memfd pages=64 write=0-31
+	target_cmd dontneed shm 0-15
+	for kmod in auto off; do
+		run_pgscan dump --kmod=$kmod --kcore=off --json --range="$(region shm)" "$TARGET"
+		jq_is '[.rows[] | select(.state == "none") | [.pages, .cached]]' '[[16,true],[32,false]]'
+		run_pgscan dump --kmod=$kmod --kcore=off --json --by=vma --range="$(region shm)" "$TARGET"
+		jq_is '[.rows[] | [.present, .none, .cached]]' '[[16,48,16]]'
+	done
+}
