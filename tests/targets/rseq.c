@@ -21,7 +21,9 @@ static void on_term(int sig)
 
 enum { END, ABORT, VIOLATION };
 
-/* Some 100 us inside. The signature stands before the code to abort to, as glibc registered it. */
+/* Some 100 us inside, and the note read at the end of it: a moment later, outside, the kernel may
+ * take it away with good reason. The signature stands before the code to abort to, as glibc
+ * registered it. */
 static int sequence(struct rseq *rseq)
 {
 	int result;
@@ -36,8 +38,9 @@ static int sequence(struct rseq *rseq)
 			 "1:	movl $100000, %%ecx\n"
 			 "5:	decl %%ecx\n"
 			 "	jnz 5b\n"
+			 "	movq 8(%[rseq]), %%rcx\n"
 			 "2:	xorl %[result], %[result]\n"
-			 "	cmpq %%rax, 8(%[rseq])\n"
+			 "	cmpq %%rax, %%rcx\n"
 			 "	je 6f\n"
 			 "	movl $2, %[result]\n"
 			 "	jmp 6f\n"
