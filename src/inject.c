@@ -26,10 +26,15 @@
 #ifndef PTRACE_EVENT_STOP
 #define PTRACE_EVENT_STOP 128
 #endif
-#define SYSCALL_STOP	(SIGTRAP | 0x80) /* with PTRACE_O_TRACESYSGOOD */
+#define SYSCALL_STOP (SIGTRAP | 0x80) /* with PTRACE_O_TRACESYSGOOD */
 
-#define STOP_TIMEOUT_NS 500000000u
-#define RETRIES		100 /* a thread that is hit by signals all the time */
+/* For a thread to stop of its own accord; it runs on meanwhile. On a busy machine it may have to
+ * wait for a processor. */
+#define STOP_TIMEOUT_NS UINT64_C(3000000000)
+/* For a thread whose registers are ours: there is no giving up. */
+#define FOREVER UINT64_MAX
+
+#define RETRIES 100 /* a thread that is hit by signals all the time */
 
 struct pgs_inject {
 	struct pgs_ctx *ctx;
@@ -385,7 +390,7 @@ int pgs_inject_seize(struct pgs_inject *inject, unsigned int options)
 
 static int stop_somewhere(struct pgs_inject *inject)
 {
-	uint64_t deadline = now_ns() + STOP_TIMEOUT_NS;
+	uint64_t deadline = inject->changed ? FOREVER : now_ns() + STOP_TIMEOUT_NS;
 	int status, r = trace(inject, PTRACE_INTERRUPT, 0, 0);
 
 	/* The trap that this asks for comes when a stop that it is in ends, before all else. */
@@ -397,7 +402,8 @@ static int stop_somewhere(struct pgs_inject *inject)
 			return status ? status
 				      : pgs_ctx_fail(inject->ctx, -ETIMEDOUT,
 						     "thread %d does not stop: it is in "
-						     "uninterruptible sleep",
+						     "uninterruptible sleep, or gets no "
+						     "processor",
 						     (int)inject->tid);
 		if (event_of(status) == PTRACE_EVENT_STOP)
 			return 0;
@@ -498,7 +504,6 @@ int pgs_inject_stop(struct pgs_inject *inject)
  */
 static int next_stop(struct pgs_inject *inject)
 {
-	uint64_t deadline = now_ns() + STOP_TIMEOUT_NS;
 	int status;
 
 	do {
@@ -506,9 +511,9 @@ static int next_stop(struct pgs_inject *inject)
 
 		if (r)
 			return r;
-		status = wait_status(inject, deadline);
+		status = wait_status(inject, FOREVER);
 	} while (status > 0 && event_of(status));
-	return status ? status : -ETIMEDOUT;
+	return status;
 }
 
 /* A signal came first. Its handler, if it has one, must find the thread as it was, so that a system
@@ -591,8 +596,9 @@ int pgs_inject_wait(struct pgs_inject *inject, uint64_t timeout_ns, int *ret_eve
  * through get_signal() and restarts what is to be restarted, whichever stop it is. */
 static void detach(struct pgs_inject *inject)
 {
-	if (!inject->stopped && stop_somewhere(inject))
-		return; /* it goes on once we have ended */
+	/* A thread that runs is let go by our end. */
+	if (!inject->stopped && (!inject->changed || stop_somewhere(inject)))
+		return;
 	(void)restore_regs(inject);
 	(void)trace(inject, PTRACE_DETACH, 0, 0);
 }

@@ -236,6 +236,7 @@ blocked_end() {
 	done
 	kill "$TARGET"
 	wait "$TARGET" || true
+	cat "$BATS_TEST_TMPDIR/rseq" >&2
 	grep -q '^done ends=[1-9][0-9]* aborts=[0-9]* violations=0$' "$BATS_TEST_TMPDIR/rseq"
 }
 
