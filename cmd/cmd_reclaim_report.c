@@ -348,6 +348,15 @@ static int print_report(struct run *run, FILE *f)
 	return run->has_status ? run->status : r;
 }
 
+/* A file that holds less than the one before is worse than that; but a command ran only once. */
+static bool is_worth_keeping(const struct run *run, int status)
+{
+	if (run->has_status || !status)
+		return true;
+	return status == PGS_EXIT_INCOMPLETE &&
+	       !(cmd_interrupted && run->opts->output.out.fmt == PGS_FMT_OPENMETRICS);
+}
+
 static int run_report(struct run *run)
 {
 	struct output_file file;
@@ -361,7 +370,7 @@ static int run_report(struct run *run)
 		return PGS_EXIT_FAILED;
 	}
 	r = print_report(run, file.f);
-	if (r && r != PGS_EXIT_INCOMPLETE && !run->has_status) {
+	if (!is_worth_keeping(run, r)) {
 		output_file_discard(&file);
 		return r;
 	}
@@ -387,8 +396,10 @@ static int run_exposition(struct run *run)
 		if (!n)
 			at_ns = reclaim_now_ns();
 		r = run_report(run);
+		if (r == PGS_EXIT_INCOMPLETE && !cmd_interrupted)
+			r = PGS_EXIT_OK; /* a cgroup is gone: the others go on */
 	}
-	return r;
+	return r ?: cmd_interrupted ? PGS_EXIT_INCOMPLETE : PGS_EXIT_OK;
 }
 
 static int run(int argc, char **argv)
