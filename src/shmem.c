@@ -71,7 +71,7 @@ static int ask_module(struct pgs_shmem *shmem, uint64_t addr, uint64_t end)
 
 	do
 		n = pgs_kmod_request(shmem->kmod, PGSCAN_IOC_SHMEM, &arg);
-	while (n == -EINTR && arg.walk_end == addr);
+	while (n == -EINTR); /* before any work was done: nothing was copied out */
 	if (n == -ESRCH)
 		return pgs_ctx_fail(shmem->ctx, n,
 				    "process %d has exited or executed another program",
