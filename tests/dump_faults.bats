@@ -230,7 +230,7 @@ load lib/dump
 
 	target_start bouncer pages=20000
 	for ((i = 0; i < 10; i++)); do
-		run_pgscan dump --flags --format=tsv --no-header --columns=pages,state,racy,flags \
+		run_pgscan dump --flags --format=tsv --no-header --columns=pages,state,racy,symbolic \
 			--range="$(region bouncer)" "$TARGET"
 		# A row that is not marked shows flags of a page that is mapped and anonymous; freed
 		# frames are buddy pages or somebody else's.
