@@ -151,5 +151,8 @@ int swapmap_emit_cgroup(struct swapmap *m, uint32_t owner, uint64_t nr_procs,
 		vals[C_LIMIT] = bytes(memcg.swap_limit);
 	}
 	vals[C_ZSWAP] = read_zswap(m, path);
+	if (vals[C_TOTAL].set && !vals[C_TOTAL].u && !(vals[C_CHARGED].set && vals[C_CHARGED].u) &&
+	    !m->targets.named)
+		return 0; /* nothing in swap, neither of its processes nor otherwise */
 	return out_row(m->out, vals);
 }
