@@ -82,6 +82,13 @@ static struct pgs_swapobj *find_obj(struct pgs_swapobjs *objs, dev_t dev, uint64
 	return node ? *node : NULL;
 }
 
+bool pgs_swapobjs_has(const struct pgs_swapobjs *objs, dev_t dev, uint64_t ino)
+{
+	const struct pgs_swapobj probe = {.dev = dev, .ino = ino};
+
+	return tfind(&probe, &objs->tree, compare_identity);
+}
+
 static void free_obj(struct pgs_swapobj *obj)
 {
 	free(obj->name);

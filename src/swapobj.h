@@ -78,6 +78,11 @@ bool pgs_swapobjs_is_complete(const struct pgs_swapobjs *objs) __attribute__((no
 int pgs_swapobjs_of_vma(struct pgs_swapobjs *objs, pid_t pid, const struct pgs_vma *vma,
 			struct pgs_swapobj **ret_obj) __attribute__((nonnull, warn_unused_result));
 
+/* pgs_swapobjs_has - whether there may be an object with that device and inode, by whatever name.
+ */
+bool pgs_swapobjs_has(const struct pgs_swapobjs *objs, dev_t dev, uint64_t ino)
+	__attribute__((nonnull));
+
 /*
  * pgs_swapobjs_add_unmapped - look into what no process has been found to map. If the list is not
  * complete, those are files of mounted tmpfs, memfds and removed files that some process has open,

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "swapscan.h"
 
+#include "caps.h"
 #include "cleanup.h"
 
 #include <errno.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 struct swapscan {
 	struct pgs_scan_env *env;
@@ -187,10 +189,48 @@ static int walk(struct swapscan *s, struct pgs_scan *scan)
 	return r ? r : s->failed;
 }
 
-/* Whether any object can be in swap: without a list of them only the mappings can tell. */
-static bool objects_in_swap(const struct pgs_swapobjs *objs)
+/* "START-END PERMS OFFSET MAJOR:MINOR INODE ...": whether that file is in swap. */
+static bool line_has_object(const struct pgs_swapobjs *objs, const char *line)
 {
-	return pgs_swapobjs_nr(objs) || !pgs_swapobjs_is_complete(objs);
+	unsigned long dev_major, dev_minor;
+	char *end;
+
+	for (int field = 0; field < 3 && line; field++) {
+		line = strchr(line, ' ');
+		line += !!line;
+	}
+	if (!line)
+		return false;
+	dev_major = strtoul(line, &end, 16);
+	if (*end != ':')
+		return false;
+	dev_minor = strtoul(end + 1, &end, 16);
+	return *end == ' ' &&
+	       pgs_swapobjs_has(objs, makedev(dev_major, dev_minor), strtoull(end, NULL, 10));
+}
+
+/*
+ * A process without swap of its own is only of interest if it maps an object that is. Where all of
+ * those are known a glance at its mappings tells: 1 or 0; -errno.
+ */
+static int maps_objects(struct pgs_ctx *ctx, const struct pgs_swapobjs *objs, pid_t pid)
+{
+	_cleanup_free_ char *text = NULL;
+	ssize_t len;
+
+	if (!pgs_swapobjs_is_complete(objs))
+		return 1;
+	if (!pgs_swapobjs_nr(objs))
+		return 0;
+	len = pgs_read_file(ctx, PGS_CAP(CAP_SYS_PTRACE), &text, "proc/%d/maps", (int)pid);
+	if (len < 0)
+		return len == -ENOENT ? -ESRCH : (int)len;
+	for (const char *line = text; line && *line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (line_has_object(objs, line))
+			return 1;
+	}
+	return 0;
 }
 
 int pgs_swapscan(struct pgs_scan_env *env, struct pgs_swapobjs *objs, const struct pgs_proc *proc,
@@ -207,8 +247,9 @@ int pgs_swapscan(struct pgs_scan_env *env, struct pgs_swapobjs *objs, const stru
 	int r;
 
 	s.anon = proc->vm_swap_kb || (opts->present && proc->rss_anon_kb);
-	if (!s.anon && !objects_in_swap(objs))
-		return 0;
+	r = s.anon ? 1 : maps_objects(env->ctx, objs, proc->pid);
+	if (r <= 0)
+		return r;
 	r = pgs_scan_open(env, proc->pid, &scan_opts, &scan);
 	return r ? r : walk(&s, scan);
 }
