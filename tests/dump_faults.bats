@@ -232,11 +232,14 @@ load lib/dump
 	for ((i = 0; i < 10; i++)); do
 		run_pgscan dump --flags --format=tsv --no-header --columns=pages,state,racy,symbolic \
 			--range="$(region bouncer)" "$TARGET"
+		# Kernels that list mappings without mmap_lock ("fs/proc/task_mmu: read proc/pid/maps under
+		# per-vma lock", 6.17) may miss the one that mremap() is about to put back, 64 or 32 pages.
 		# A row that is not marked shows flags of a page that is mapped and anonymous; freed
 		# frames are buddy pages or somebody else's.
 		awk -F '\t' '{ pages += $1 } $2 != "present" { print "state: " $0 }
 			$3 == 0 && $4 !~ /anon/ { print "flags: " $0 }
-			END { if (pages != 20000) print pages " pages" }' "$out" >"$BATS_TEST_TMPDIR/faults"
+			END { if (pages > 20000 || pages < 19000 || pages % 32) print pages " pages" }' \
+			"$out" >"$BATS_TEST_TMPDIR/faults"
 		[[ ! -s $BATS_TEST_TMPDIR/faults ]] || fail "$(head "$BATS_TEST_TMPDIR/faults")"
 	done
 }
