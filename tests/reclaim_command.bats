@@ -180,12 +180,13 @@ stop() {
 	jq_is '[.summary.status, .complete]' '[130,true]'
 }
 
-@test "command: 200 runs, 50 of them interrupted, leave no cgroup behind" {
+@test "command: many runs, a quarter of them interrupted, leave no cgroup behind" {
 	requires plain
 	needs_cgroups
-	local i pid
+	local i pid times=40
 
-	for ((i = 0; i < 200; i++)); do
+	[[ -z ${SLOW:-} ]] || times=200
+	for ((i = 0; i < times; i++)); do
 		if ((i % 4)); then
 			"$PGSCAN" reclaim-report -q --limit=32M --output-file=/dev/null -- true
 		else
