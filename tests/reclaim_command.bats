@@ -22,6 +22,17 @@ made_cgroups() {
 	[[ -z $hierarchy ]] || find "$hierarchy" -type d -name 'pgscan-*' 2>/dev/null
 }
 
+# made_comms: the names of the processes in them.
+made_comms() {
+	local group pid
+
+	for group in $(made_cgroups); do
+		while read -r pid; do
+			cat "/proc/$pid/comm" 2>/dev/null || true
+		done <"$group/cgroup.procs"
+	done
+}
+
 # needs_cgroups: may a memory cgroup be made here? Found out without pgscan.
 needs_cgroups() {
 	local own
@@ -193,11 +204,12 @@ stop() {
 			env --default-signal=INT "$PGSCAN" reclaim-report -q --output-file=/dev/null -- \
 				sh -c 'sleep 1000 & exec sleep 1000' 3>&- &
 			pid=$!
-			# SIGTERM at any moment; SIGINT, which bash has its jobs ignore, once it runs.
+			# SIGTERM at any moment. SIGINT once the shell is out of the way: it catches SIGINT, and
+			# one that comes just before its exec is lost with it.
 			if ((i % 8)); then
 				kill -TERM "$pid"
 			else
-				until [[ -n $(made_cgroups) ]]; do :; done
+				until [[ $(made_comms) == $'sleep\nsleep' ]]; do :; done
 				kill -INT "$pid"
 			fi
 			wait "$pid" || true
