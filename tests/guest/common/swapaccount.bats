@@ -263,6 +263,8 @@ mix() {
 
 @test "huge pages of tmpfs: each page has a slot of its own" {
 	requires module
+	local start swapped
+
 	swap_disk 0
 	mkdir -p /mnt/huge
 	mount -t tmpfs -o huge=always none /mnt/huge || skip "no huge pages in tmpfs"
@@ -270,7 +272,13 @@ mix() {
 	cg_new mix
 	target_start --cgroup mix shm kind=tmpfs dir=/mnt/huge pages=1024 write=all
 	cg_reclaim mix $((64 << 20))
+	start=$(region shm)
+	start=${start%%+*}
+	# Reclaim may leave some in memory.
+	swapped=$(awk -v at="${start#0x}-" 'index($0, at) == 1 { found = 1 }
+		found && /^Swap:/ { print $2 / 4; exit }' "/proc/$TARGET/smaps")
+	((swapped >= 512)) || fail "$swapped of 1024 pages are in swap"
 	run_pgscan swapmap --by=page --json -r "$(region shm)" "$TARGET"
-	jq_true '.rows | length == 1024 and ([.[].swap_offset] | unique | length) == 1024'
-	jq -r '.rows[] | "\(.start) \(.swap_offset)"' "$out" | holds "$swap_device" 1024
+	jq_is '[.rows | length, ([.[].swap_offset] | unique | length)]' "[$swapped,$swapped]"
+	jq -r '.rows[] | "\(.start) \(.swap_offset)"' "$out" | holds "$swap_device" "$swapped"
 }
