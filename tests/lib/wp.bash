@@ -9,6 +9,7 @@ WP=
 wp_start() {
 	local i
 
+	: >"$err" # now: the job does it only once it runs, and the loop would read what the last one said
 	"$PGSCAN" wp -v -i 1000 -f jsonl --by=page "$@" "$TARGET" >"$out" 2>"$err" 3>&- &
 	WP=$!
 	for ((i = 0; i < 1000; i++)); do
