@@ -183,6 +183,7 @@ static int ask_proc(struct swapmap *m, size_t i)
 		.present = m->cache ? note_present : NULL,
 		.object = count_mapper,
 		.arg = &turn,
+		.stop = &cmd_interrupted,
 	};
 	int r = pgs_swapscan(&m->env, m->objs, &proc->proc, &opts);
 

@@ -412,6 +412,7 @@ static int scan_process(struct show *s)
 		.match_arg = (void *)target,
 		.run = show_run,
 		.arg = s,
+		.stop = &cmd_interrupted,
 	};
 	int r = pgs_swapscan(&s->m->env, s->m->objs, &s->proc->proc, &opts);
 

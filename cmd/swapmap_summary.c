@@ -27,7 +27,8 @@ static int note_entries(void *arg, const struct pgs_vma *vma, const struct pgs_s
 /* Cached pages whose slot a relative still refers to are that relative's. */
 static int compare_entries(struct swapmap *m)
 {
-	const struct pgs_swapscan_opts opts = {.run = note_entries, .arg = m};
+	const struct pgs_swapscan_opts opts = {
+		.run = note_entries, .arg = m, .stop = &cmd_interrupted};
 	int r = 0;
 
 	for (size_t i = 0; i < m->nr_procs && r != -EINTR && r != -ENOMEM; i++)

@@ -163,6 +163,8 @@ static int show_private(struct swapscan *s, struct pgs_scan *scan)
 	int r;
 
 	while ((r = pgs_scan_next(scan, &piece)) > 0) {
+		if (s->opts->stop && *s->opts->stop)
+			return -EINTR;
 		if (piece.words)
 			r = show_words(s, &piece);
 		else /* a long stretch without page table entries */

@@ -11,6 +11,8 @@
 #include "slots.h"
 #include "swapobj.h"
 
+#include <signal.h>
+
 struct pgs_swap_run {
 	uint64_t addr, pages; /* bytes, pages */
 	bool is_shmem;
@@ -41,6 +43,8 @@ struct pgs_swapscan_opts {
 	/* Called for each mapping of an object in swap, if not NULL. Same rules. */
 	int (*object)(void *arg, const struct pgs_vma *vma, struct pgs_swapobj *obj);
 	void *arg;
+	/* Not NULL: once it is set, the scan ends with -EINTR, in the middle of a hole too. */
+	const volatile sig_atomic_t *stop;
 };
 
 /* pgs_swapscan - the process that @proc is. Returns 0; what a callback returned; -errno: -ESRCH

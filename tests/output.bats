@@ -142,3 +142,19 @@ text = sys.stdin.buffer.read().decode("utf-8")
 	grep -q 'frames, .*/s' "$out"
 	[[ $(tail -c 4 "$out") == $'\r\e[K' ]]
 }
+
+# A hole that nothing can skip: a captured tree has no PAGEMAP_SCAN. Walking it takes minutes.
+@test "SIGTERM in the middle of an endless hole: it ends at once" {
+	local args
+
+	fixture swap-one
+	sed -i 's/^7f0000000000-7f0000010000/100000000000-7f0000010000/' "$ROOT/proc/100/maps"
+	for args in "dump --by=vma" "dump --by=run" "swapmap" "swapmap --by=vma" "swapmap --by=run"; do
+		status=0
+		# shellcheck disable=SC2086 # words are meant
+		timeout --preserve-status -k 20 -s TERM 1 "$PGSCAN" $args --json --root="$ROOT" 100 \
+			>"$out" 2>"$err" || status=$?
+		[[ $status == 3 ]] || fail "$args: status $status" "$(<"$err")"
+		jq_is .complete false
+	done
+}
