@@ -7,7 +7,8 @@
 
 load ../lib
 
-# 256 pages, all written, in a cgroup that holds half of them
+# 256 pages, all written, in a cgroup that holds half of them. Tests that swap to a disk allow 768 KiB:
+# cgroup v2 does not wait for swap to be written, and a busy disk can end in an OOM kill.
 start_in_512k() {
 	cg_new experiment 512K
 	cg_set experiment swappiness 60
@@ -37,7 +38,7 @@ hexdump_of_pagemap() {
 @test "so do memfd, SysV and a file in tmpfs, swapped to a disk" {
 	local kind
 	swap_disk 0
-	cg_new kinds 512K
+	cg_new kinds 768K
 	for kind in memfd sysv tmpfs; do
 		target_start --cgroup kinds shm "kind=$kind" pages=256 write=all
 		is_half_gone
@@ -46,7 +47,7 @@ hexdump_of_pagemap() {
 }
 
 @test "private memory keeps its swap entries, and the device holds the pages there" {
-	swap_disk 0
+	swap_zram 64M
 	start_in_512k anon
 	states anon
 	[[ $swapped -gt 64 && $none -eq 0 ]]
@@ -67,7 +68,7 @@ hexdump_of_pagemap() {
 	requires module
 	local kind
 	swap_disk 0
-	cg_new kinds 512K
+	cg_new kinds 768K
 	for kind in anon memfd sysv tmpfs; do
 		target_start --cgroup kinds shm "kind=$kind" pages=256 write=all
 		is_half_gone
