@@ -5,7 +5,6 @@
 #include "targets.h"
 
 #include "../src/cleanup.h"
-#include "../src/procfs.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -331,15 +330,14 @@ static int run_open_out(struct run *run, FILE *f, const struct out_head *head)
 
 static int print_report(struct run *run, FILE *f)
 {
-	_cleanup_free_ char *kernel = NULL;
 	struct pgs_ctx *ctx = run->src.ctx;
-	struct out_head head = {
-		.command = "reclaim-report", .page_size = ctx->page_size, .module = run->src.kmod};
+	_cleanup_free_ char *kernel = target_release(ctx);
+	struct out_head head = {.command = "reclaim-report",
+				.kernel = kernel,
+				.page_size = ctx->page_size,
+				.module = run->src.kmod};
 	int r;
 
-	if (!ctx->live && pgs_read_file(ctx, 0, &kernel, "proc/sys/kernel/osrelease") > 0)
-		kernel[strcspn(kernel, "\n")] = '\0';
-	head.kernel = kernel ?: ctx->live ? NULL : "unknown"; /* never the running one's */
 	r = run_open_out(run, f, &head);
 	if (!r)
 		r = run->opts->command ? reclaim_command(run) : run_samples(run);
