@@ -24,6 +24,15 @@ extern const struct pgs_cmd cmd_check, cmd_dump, cmd_reclaim_report, cmd_swapmap
  * incomplete. */
 extern volatile sig_atomic_t cmd_interrupted;
 
+/* Groups of options, in the order of --help: the command's own, and those that commands share. */
+enum {
+	OPT_GROUP_OWN = 1,
+	OPT_GROUP_COMMAND, /* for what runs one */
+	OPT_GROUP_TARGETS,
+	OPT_GROUP_SOURCES,
+	OPT_GROUP_OUTPUT,
+};
+
 /* ---- opt_common.c: --help, --usage, --version; a child of opt_output_argp and of main's ------ */
 
 extern const struct argp opt_common_argp;
@@ -36,6 +45,13 @@ extern const struct argp opt_common_argp;
  */
 int cmd_parse(const struct pgs_cmd *cmd, int argc, char **argv, void *opts)
 	__attribute__((nonnull, warn_unused_result));
+
+/*
+ * opt_choice - the index of @word in @words, which ends with NULL. None of them: a usage error that
+ * lists them all.
+ */
+int opt_choice(const char *word, const char *const *words, const struct argp_state *state)
+	__attribute__((nonnull));
 
 /* ---- opt_target.c: which processes and which of their mappings ------------------------------- */
 

@@ -218,7 +218,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
-	{&opt_source_argp, 0, "Sources:", 1},
+	{&opt_source_argp, 0, NULL, 0},
 	{&opt_output_argp, 0, NULL, 0},
 	{0},
 };

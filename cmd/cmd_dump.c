@@ -11,6 +11,7 @@
 enum { OPT_BY = 0x4000, OPT_FLAGS, OPT_WHERE, OPT_BATCH, OPT_DECODE, OPT_PFN, OPT_FILE };
 
 static const struct argp_option options[] = {
+	{NULL, 0, NULL, 0, "What to show:", OPT_GROUP_OWN},
 	{"by", OPT_BY, "run|vma|page|flags", 0,
 	 "The view: runs of equal pages (the default), "
 	 "mappings, single pages, or a histogram of frame flags",
@@ -38,13 +39,10 @@ static enum dump_by parse_by(const char *word, struct argp_state *state)
 	static const char *const words[] = {[DUMP_RUN] = "run",
 					    [DUMP_VMA] = "vma",
 					    [DUMP_PAGE] = "page",
-					    [DUMP_FLAGS] = "flags"};
+					    [DUMP_FLAGS] = "flags",
+					    NULL};
 
-	for (enum dump_by by = DUMP_RUN; by <= DUMP_FLAGS; by++)
-		if (!strcmp(word, words[by]))
-			return by;
-	argp_error(state, "'%s' is not one of run, vma, page, flags", word);
-	return DUMP_RUN;
+	return opt_choice(word, words, state);
 }
 
 static uint32_t parse_batch(const char *word, struct argp_state *state)
@@ -174,21 +172,17 @@ static const struct pgs_col *choose_table(const struct dump_opts *o, struct pgs_
 }
 
 /* Open what is asked before anything is printed, so that a refusal prints nothing else. */
-static int prepare(struct dump *d, struct pgs_kmod **kmod)
+static int prepare(struct dump *d)
 {
-	int r = target_kmod(d->ctx, &d->opts->target, kmod);
+	int r = target_env(d->ctx, &d->opts->target, &d->env);
 
 	if (r)
 		return r;
-	r = pgs_scan_env_init(d->ctx, *kmod, &d->env);
+	r = pgs_swap_areas_read(d->ctx, &d->swaps);
 	if (!r)
-		r = pgs_swap_areas_read(d->ctx, &d->swaps);
-	if (r) {
-		msg_error("%s", pgs_ctx_error(d->ctx));
-		return msg_exit_status(r);
-	}
-	r = target_kcore(&d->opts->target, d->env.kmem);
-	return r ? r : parse_where(d);
+		return parse_where(d);
+	msg_error("%s", pgs_ctx_error(d->ctx));
+	return msg_exit_status(r);
 }
 
 static int run_view(struct dump *d)
@@ -220,16 +214,15 @@ static int print_dump(struct dump *d, const struct out_head *head)
 static int run_dump(struct dump *d)
 {
 	_cleanup_free_ char *kernel = NULL;
-	struct pgs_kmod *kmod = NULL;
 	struct out_head head = {.command = "dump"};
 	int r = target_ctx(&d->opts->target, &d->ctx);
 
 	if (!r)
-		r = prepare(d, &kmod);
+		r = prepare(d);
 	if (!r) {
 		head.kernel = kernel = target_release(d->ctx);
 		head.page_size = d->ctx->page_size;
-		head.module = kmod;
+		head.module = d->env.kmod;
 		r = print_dump(d, &head);
 	}
 	dump_frames_close(d);
@@ -237,7 +230,7 @@ static int run_dump(struct dump *d)
 	pgs_swap_areas_fini(&d->swaps);
 	free(d->hist);
 	free(d->zero);
-	target_env_fini(&d->env, kmod);
+	target_env_fini(&d->env);
 	pgs_ctx_close(d->ctx);
 	return r;
 }

@@ -22,26 +22,28 @@ enum {
 };
 
 static const struct argp_option options[] = {
+	{NULL, 0, NULL, 0, "What to show:", OPT_GROUP_OWN},
 	{"interval", 'i', "SEC", 0, "Seconds of a sample (1)", 0},
 	{"count", 'c', "N", 0, "Samples (with --interval endless, otherwise 1)", 0},
 	{"section", OPT_SECTION, "rates|psi|cgroup|swap|writeback|reporting", 0,
 	 "Only these sections, with commas", 0},
 	{"cgroup", 'g', "CGROUP", 0, "Report on this cgroup too; repeatable", 0},
-	{"recursive", OPT_RECURSIVE, NULL, 0, "and on each one below it", 0},
+	{"recursive", OPT_RECURSIVE, NULL, 0, "Report on each cgroup below it too", 0},
 	{"sort", 's', "usage|swap|scanned|stalled", 0, "Order the cgroups, from the largest down",
 	 0},
 	{"top", 'n', "N", 0, "Only the first N cgroups", 0},
 	{"output-file", OPT_OUTPUT_FILE, "FILE", 0,
 	 "Write there, whole or not at all, and not to standard output", 0},
-	{NULL, 0, NULL, 0, "Around a command:", 1},
-	{"limit", OPT_LIMIT, "SIZE", 0, "Memory it may have", 1},
-	{"swap-limit", OPT_SWAP_LIMIT, "SIZE", 0, "Swap it may have beside it", 1},
-	{"swappiness", OPT_SWAPPINESS, "N", 0, "Swappiness of its cgroup, 0 to 200", 1},
+	{NULL, 0, NULL, 0, "Around a command:", OPT_GROUP_COMMAND},
+	{"limit", OPT_LIMIT, "SIZE", 0, "Memory it may have", OPT_GROUP_COMMAND},
+	{"swap-limit", OPT_SWAP_LIMIT, "SIZE", 0, "Swap it may have beside it", OPT_GROUP_COMMAND},
+	{"swappiness", OPT_SWAPPINESS, "N", 0, "Swappiness of its cgroup, 0 to 200",
+	 OPT_GROUP_COMMAND},
 	{0},
 };
 
 static const struct argp_child children[] = {
-	{&opt_source_argp, 0, "Sources:", 2},
+	{&opt_source_argp, 0, NULL, 0},
 	{&opt_output_argp, 0, NULL, 0},
 	{0},
 };

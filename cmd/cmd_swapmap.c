@@ -11,9 +11,10 @@
 enum { OPT_BY = 0x4000, OPT_SLOT, OPT_MAP };
 
 static const struct argp_option options[] = {
-	{"by", OPT_BY, "process|vma|run|page", 0,
-	 "The view: processes (the default for several), mappings (for one), runs of slots, or "
-	 "pages",
+	{NULL, 0, NULL, 0, "What to show:", OPT_GROUP_OWN},
+	{"by", OPT_BY, "process|vma|run|page|device|object|cgroup", 0,
+	 "The view: processes (the default for several), mappings (for one), runs of slots, pages, "
+	 "swap areas, shared memory objects, or cgroups",
 	 0},
 	{"slot", OPT_SLOT, "DEVICE:OFFSET", 0, "Who owns this slot of a swap area", 0},
 	{"map", OPT_MAP, NULL, 0, "Draw the swap areas, with letters for the owners", 0},
@@ -29,19 +30,10 @@ static const struct argp_child children[] = {
 
 static enum swapmap_by parse_by(const char *word, struct argp_state *state)
 {
-	static const char *const words[] = {
-		[SWAPMAP_PROCESS] = "process", [SWAPMAP_VMA] = "vma",
-		[SWAPMAP_RUN] = "run",	       [SWAPMAP_PAGE] = "page",
-		[SWAPMAP_DEVICE] = "device",   [SWAPMAP_OBJECT] = "object",
-		[SWAPMAP_CGROUP] = "cgroup",
-	};
+	static const char *const words[] = {"process", "vma",	 "run",	   "page",
+					    "device",  "object", "cgroup", NULL};
 
-	for (enum swapmap_by by = SWAPMAP_PROCESS; by <= SWAPMAP_CGROUP; by++)
-		if (!strcmp(word, words[by]))
-			return by;
-	argp_error(state, "'%s' is not one of process, vma, run, page, device, object, cgroup",
-		   word);
-	return SWAPMAP_AUTO;
+	return SWAPMAP_PROCESS + opt_choice(word, words, state);
 }
 
 static bool is_one_process(const struct swapmap_opts *o)
@@ -113,21 +105,6 @@ static const struct argp argp = {
 	.doc = "Show which pages of processes are in swap, where, and who else holds them.",
 	.children = children,
 };
-
-/* Open what is asked before anything is printed, so that a refusal prints nothing else. */
-static int prepare(struct swapmap *m, struct pgs_kmod **kmod, char **kernel)
-{
-	int r = target_kmod(m->ctx, &m->opts->target, kmod);
-
-	if (r)
-		return r;
-	*kernel = target_release(m->ctx);
-	r = pgs_scan_env_init(m->ctx, *kmod, &m->env);
-	if (!r)
-		return target_kcore(&m->opts->target, m->env.kmem);
-	msg_error("%s", pgs_ctx_error(m->ctx));
-	return msg_exit_status(r);
-}
 
 /* What makes the whole answer weaker is said once. */
 static void tell_limits(struct swapmap *m)
@@ -205,20 +182,19 @@ static int print_swapmap(struct swapmap *m, const struct out_head *head)
 static int run_swapmap(struct swapmap *m)
 {
 	_cleanup_free_ char *kernel = NULL;
-	struct pgs_kmod *kmod = NULL;
 	struct out_head head = {.command = "swapmap"};
 	int r = target_ctx(&m->opts->target, &m->ctx);
 
 	if (!r)
-		r = prepare(m, &kmod, &kernel);
+		r = target_env(m->ctx, &m->opts->target, &m->env);
 	if (!r) {
-		head.kernel = kernel;
+		head.kernel = kernel = target_release(m->ctx);
 		head.page_size = m->ctx->page_size;
-		head.module = kmod;
+		head.module = m->env.kmod;
 		r = print_swapmap(m, &head);
 	}
 	swapmap_fini(m);
-	target_env_fini(&m->env, kmod);
+	target_env_fini(&m->env);
 	pgs_ctx_close(m->ctx);
 	return r;
 }

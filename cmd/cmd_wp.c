@@ -14,6 +14,7 @@ enum { OPT_METHOD = 0x5000, OPT_CLEAR, OPT_BY, OPT_HEAT, OPT_COMPARE };
 #define COMPARE_DEFAULT "2000,8192,100000,500000"
 
 static const struct argp_option options[] = {
+	{NULL, 0, NULL, 0, "What to show:", OPT_GROUP_OWN},
 	{"method", OPT_METHOD, "auto|uffd|soft-dirty|module", 0,
 	 "How to see the writes; auto takes the first that works here of uffd and module", 0},
 	{"clear-soft-dirty", OPT_CLEAR, NULL, 0,
@@ -45,23 +46,19 @@ static const struct argp_child children[] = {
 
 static enum pgs_track_method parse_method(const char *word, struct argp_state *state)
 {
+	const char *words[PGS_TRACK_METHODS + 1] = {NULL};
+
 	for (enum pgs_track_method m = PGS_TRACK_AUTO; m < PGS_TRACK_METHODS; m++)
-		if (!strcmp(word, pgs_track_method_name(m)))
-			return m;
-	argp_error(state, "'%s' is not one of auto, uffd, soft-dirty, module", word);
-	return PGS_TRACK_AUTO;
+		words[m] = pgs_track_method_name(m);
+	return opt_choice(word, words, state);
 }
 
 static enum wp_by parse_by(const char *word, struct argp_state *state)
 {
 	static const char *const words[] = {
-		[WP_TOTAL] = "total", [WP_VMA] = "vma", [WP_RUN] = "run", [WP_PAGE] = "page"};
+		[WP_TOTAL] = "total", [WP_VMA] = "vma", [WP_RUN] = "run", [WP_PAGE] = "page", NULL};
 
-	for (enum wp_by by = WP_TOTAL; by <= WP_PAGE; by++)
-		if (!strcmp(word, words[by]))
-			return by;
-	argp_error(state, "'%s' is not one of total, vma, run, page", word);
-	return WP_TOTAL;
+	return opt_choice(word, words, state);
 }
 
 static void check_opts(const struct wp_opts *o, struct argp_state *state)

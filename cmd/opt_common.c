@@ -44,3 +44,17 @@ int cmd_parse(const struct pgs_cmd *cmd, int argc, char **argv, void *opts)
 	msg_error("%s", strerror(err));
 	return PGS_EXIT_FAILED;
 }
+
+int opt_choice(const char *word, const char *const *words, const struct argp_state *state)
+{
+	char list[256] = "";
+	size_t len = 0;
+
+	for (int i = 0; words[i]; i++) {
+		if (!strcmp(word, words[i]))
+			return i;
+		len += snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "", words[i]);
+	}
+	argp_error(state, "'%s' is not one of %s", word, list);
+	return 0;
+}

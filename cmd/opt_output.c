@@ -8,17 +8,19 @@
 enum { OPT_NO_HEADER = 0x3000, OPT_COLOR };
 
 static const struct argp_option options[] = {
-	{NULL, 0, NULL, 0, "Output:", 2},
+	{NULL, 0, NULL, 0, "Output:", OPT_GROUP_OUTPUT},
 	{"format", 'f', "FORMAT", 0,
-	 "How to print: table (the default), json, jsonl, tsv, or what else the command has", 2},
-	{"json", 'j', NULL, 0, "Same as --format=json", 2},
-	{"columns", 'o', "COLUMNS", 0, "These columns; +COLUMNS adds; help lists them", 2},
-	{"bytes", 'b', NULL, 0, "Sizes in bytes, not 1.5M", 2},
+	 "How to print: table (the default), json, jsonl, tsv, or what else the command has",
+	 OPT_GROUP_OUTPUT},
+	{"json", 'j', NULL, 0, "Same as --format=json", OPT_GROUP_OUTPUT},
+	{"columns", 'o', "COLUMNS", 0, "These columns; +COLUMNS adds; help lists them",
+	 OPT_GROUP_OUTPUT},
+	{"bytes", 'b', NULL, 0, "Sizes in bytes, not 1.5M", OPT_GROUP_OUTPUT},
 	{"no-header", OPT_NO_HEADER, NULL, 0, "No heading and no summary in tables, no keys in TSV",
-	 2},
-	{"color", OPT_COLOR, "auto|always|never", 0, "Colour in tables", 2},
-	{"quiet", 'q', NULL, 0, "No warnings and no progress", 2},
-	{"verbose", 'v', NULL, 0, "Say more about what is done", 2},
+	 OPT_GROUP_OUTPUT},
+	{"color", OPT_COLOR, "auto|always|never", 0, "Colour in tables", OPT_GROUP_OUTPUT},
+	{"quiet", 'q', NULL, 0, "No warnings and no progress", OPT_GROUP_OUTPUT},
+	{"verbose", 'v', NULL, 0, "Say more about what is done", OPT_GROUP_OUTPUT},
 	{0},
 };
 
@@ -58,17 +60,12 @@ static enum pgs_fmt parse_format(const struct pgs_cmd *cmd, const char *word,
 
 static enum pgs_color parse_color(const char *word, struct argp_state *state)
 {
-	static const char *const words[] = {
-		[PGS_COLOR_AUTO] = "auto",
-		[PGS_COLOR_ALWAYS] = "always",
-		[PGS_COLOR_NEVER] = "never",
-	};
+	static const char *const words[] = {[PGS_COLOR_AUTO] = "auto",
+					    [PGS_COLOR_ALWAYS] = "always",
+					    [PGS_COLOR_NEVER] = "never",
+					    NULL};
 
-	for (enum pgs_color color = PGS_COLOR_AUTO; color <= PGS_COLOR_NEVER; color++)
-		if (!strcmp(word, words[color]))
-			return color;
-	argp_error(state, "'%s' is not one of auto, always, never", word);
-	return PGS_COLOR_AUTO;
+	return opt_choice(word, words, state);
 }
 
 /* Before any target is opened: the list of columns needs none. */
@@ -139,8 +136,9 @@ const struct argp opt_output_argp = {
 /* ---- --sort and --top ------------------------------------------------------------------------ */
 
 static const struct argp_option sort_options[] = {
-	{"sort", 's', "KEY", 0, "Order the rows by this column, numbers from the largest down", 2},
-	{"top", 'n', "N", 0, "Only the first N rows", 2},
+	{"sort", 's', "KEY", 0, "Order the rows by this column, numbers from the largest down",
+	 OPT_GROUP_OUTPUT},
+	{"top", 'n', "N", 0, "Only the first N rows", OPT_GROUP_OUTPUT},
 	{0},
 };
 

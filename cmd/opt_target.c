@@ -10,21 +10,23 @@
 enum { OPT_KMOD = 0x2000, OPT_KCORE, OPT_ROOT };
 
 static const struct argp_option options[] = {
-	{NULL, 0, NULL, 0, "Targets:", 1},
-	{"cgroup", 'g', "CGROUP", 0, "Every process of the cgroup and its children", 1},
-	{"system", 'a', NULL, 0, "Every process", 1},
+	{NULL, 0, NULL, 0, "Targets:", OPT_GROUP_TARGETS},
+	{"cgroup", 'g', "CGROUP", 0, "Every process of the cgroup and its children",
+	 OPT_GROUP_TARGETS},
+	{"system", 'a', NULL, 0, "Every process", OPT_GROUP_TARGETS},
 	{"range", 'r', "START-END", 0,
 	 "Only these addresses, also as START+LENGTH; repeatable; 0x for hex, sizes with K M G T",
-	 1},
+	 OPT_GROUP_TARGETS},
 	{"vma", 'V', "PATTERN", 0, "Only mappings whose name matches, such as '[heap]'; repeatable",
-	 1},
+	 OPT_GROUP_TARGETS},
 	{0},
 };
 
 static const struct argp_option source_options[] = {
-	{"kmod", OPT_KMOD, "auto|off|require", 0, "Use of the kernel module", 1},
-	{"kcore", OPT_KCORE, "auto|off|require", 0, "Use of kernel memory", 1},
-	{"root", OPT_ROOT, "DIR", 0, "Read DIR/proc and DIR/sys", 1},
+	{NULL, 0, NULL, 0, "Sources:", OPT_GROUP_SOURCES},
+	{"kmod", OPT_KMOD, "auto|off|require", 0, "Use of the kernel module", OPT_GROUP_SOURCES},
+	{"kcore", OPT_KCORE, "auto|off|require", 0, "Use of kernel memory", OPT_GROUP_SOURCES},
+	{"root", OPT_ROOT, "DIR", 0, "Read DIR/proc and DIR/sys", OPT_GROUP_SOURCES},
 	{0},
 };
 
@@ -80,13 +82,9 @@ static error_t add_pattern(struct opt_target *t, const char *arg)
 static enum opt_use parse_use(const char *arg, struct argp_state *state)
 {
 	static const char *const words[] = {
-		[OPT_AUTO] = "auto", [OPT_OFF] = "off", [OPT_REQUIRE] = "require"};
+		[OPT_AUTO] = "auto", [OPT_OFF] = "off", [OPT_REQUIRE] = "require", NULL};
 
-	for (enum opt_use use = OPT_AUTO; use <= OPT_REQUIRE; use++)
-		if (!strcmp(arg, words[use]))
-			return use;
-	argp_error(state, "'%s' is not one of auto, off, require", arg);
-	return OPT_AUTO;
+	return opt_choice(arg, words, state);
 }
 
 static int compare_ranges(const void *pa, const void *pb)

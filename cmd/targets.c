@@ -144,7 +144,8 @@ int target_kmod(struct pgs_ctx *ctx, const struct opt_target *opt, struct pgs_km
 	return r == -EACCES || r == -EPERM ? PGS_EXIT_PERMISSION : PGS_EXIT_UNSUPPORTED;
 }
 
-int target_kcore(const struct opt_target *opt, struct pgs_kmem *kmem)
+/* Kernel memory that is required starts now; else when it is first asked. */
+static int require_kcore(const struct opt_target *opt, struct pgs_kmem *kmem)
 {
 	int r = opt->kcore == OPT_REQUIRE ? pgs_kmem_start(kmem) : 0;
 
@@ -154,14 +155,26 @@ int target_kcore(const struct opt_target *opt, struct pgs_kmem *kmem)
 	return r == -EACCES || r == -EPERM ? PGS_EXIT_PERMISSION : PGS_EXIT_UNSUPPORTED;
 }
 
-void target_env_fini(struct pgs_scan_env *env, struct pgs_kmod *kmod)
+int target_env(struct pgs_ctx *ctx, const struct opt_target *opt, struct pgs_scan_env *ret_env)
+{
+	struct pgs_kmod *kmod;
+	int r = target_kmod(ctx, opt, &kmod);
+
+	if (r)
+		return r;
+	r = pgs_scan_env_init(ctx, kmod, ret_env);
+	if (!r)
+		return require_kcore(opt, ret_env->kmem);
+	msg_error("%s", pgs_ctx_error(ctx));
+	return msg_exit_status(r);
+}
+
+void target_env_fini(struct pgs_scan_env *env)
 {
 	const char *reason = env->kmem ? pgs_kmem_reason(env->kmem, PGS_KMEM_OBJECT) : "";
 
 	if (*reason) /* it was to be used */
 		msg_debug("without kernel memory: %s", reason);
-	if (!env->kmod)
-		pgs_kmod_close(kmod);
 	pgs_scan_env_fini(env);
 }
 

@@ -32,13 +32,12 @@ int target_ctx(const struct opt_target *opt, struct pgs_ctx **ret_ctx);
 int target_kmod(struct pgs_ctx *ctx, const struct opt_target *opt, struct pgs_kmod **ret_kmod);
 
 /*
- * target_kcore - with --kcore=require, start @kmem now, so that its absence is said before anything
- * is printed. (--kcore=off is target_ctx()'s.) PGS_EXIT_OK, or the exit status after a message.
+ * target_env - open what walks of processes share: the module, and kernel memory, as --kmod and
+ * --kcore say. What is required and absent is said here, before anything is printed.
+ * Returns PGS_EXIT_OK, or the exit status after a message; target_env_fini() closes in either case.
  */
-int target_kcore(const struct opt_target *opt, struct pgs_kmem *kmem);
-
-/* target_env_fini - close what target_kmod() and pgs_scan_env_init() have opened, if they did. */
-void target_env_fini(struct pgs_scan_env *env, struct pgs_kmod *kmod);
+int target_env(struct pgs_ctx *ctx, const struct opt_target *opt, struct pgs_scan_env *ret_env);
+void target_env_fini(struct pgs_scan_env *env);
 
 /* target_release - the kernel that out_head names: NULL for the running one, else what the tree
  * says, or "unknown". The caller frees it. */

@@ -36,18 +36,21 @@ int pgs_scan_env_init(struct pgs_ctx *ctx, struct pgs_kmod *kmod, struct pgs_sca
 	struct pgs_scan_env env = {.ctx = ctx, .kmod = kmod};
 	int r;
 
+	*ret_env = (struct pgs_scan_env){0};
 	pgs_swap_types_init(ctx, &env.types);
 	env.zero_pfn = pgs_zero_pfn(ctx);
 	env.huge_pages = pgs_smallest_huge_pages(ctx);
 	env.soft_dirty = true; /* a captured tree is taken at its word */
 	r = ctx->live ? pgs_soft_dirty_passive(ctx, &env.soft_dirty) : 0;
+	if (!r)
+		env.kmem = pgs_kmem_new(ctx);
+	if (!r && !env.kmem)
+		r = -ENOMEM;
 	if (r)
-		return r;
-	env.kmem = pgs_kmem_new(ctx);
-	if (!env.kmem)
-		return -ENOMEM;
-	*ret_env = env;
-	return 0;
+		pgs_scan_env_fini(&env);
+	else
+		*ret_env = env;
+	return r;
 }
 
 void pgs_scan_env_fini(struct pgs_scan_env *env)

@@ -22,7 +22,10 @@ struct pgs_scan_env {
 	bool soft_dirty;     /* the kernel keeps the bit at all */
 };
 
-/* @kmod: an open module or NULL; the environment owns it from now on. Returns 0 or -errno. */
+/*
+ * @kmod: an open module or NULL; the environment owns it from now on, and closes it when this
+ * fails. Returns 0 or -errno, the reason in pgs_ctx_error().
+ */
 int pgs_scan_env_init(struct pgs_ctx *ctx, struct pgs_kmod *kmod, struct pgs_scan_env *ret_env)
 	__attribute__((nonnull(1, 3), warn_unused_result));
 void pgs_scan_env_fini(struct pgs_scan_env *env);
