@@ -289,6 +289,8 @@ static int source_init(struct source *src, const struct reclaim_opts *opts)
 	int r = target_kmod(src->ctx, &opts->source, &src->kmod);
 
 	if (r)
+	if (!r)
+		r = target_check_kcore(src->ctx, &opts->source);
 		return r;
 	src->sections = opts->sections;
 	src->named = opts->named;

@@ -160,6 +160,8 @@ static int run_wp(struct wp *w)
 	if (!r)
 		r = target_kmod(w->ctx, &w->opts->target, &w->kmod);
 	if (!r)
+		r = target_check_kcore(w->ctx, &w->opts->target);
+	if (!r)
 		r = print_wp(w);
 	pgs_track_close(w->track);
 	wp_heat_free(w->heat);

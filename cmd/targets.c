@@ -169,6 +169,19 @@ int target_env(struct pgs_ctx *ctx, const struct opt_target *opt, struct pgs_sca
 	return msg_exit_status(r);
 }
 
+int target_check_kcore(struct pgs_ctx *ctx, const struct opt_target *opt)
+{
+	_cleanup_(pgs_kmem_freep) struct pgs_kmem *kmem = NULL;
+
+	if (opt->kcore != OPT_REQUIRE)
+		return PGS_EXIT_OK;
+	kmem = pgs_kmem_new(ctx);
+	if (kmem)
+		return require_kcore(opt, kmem);
+	msg_error("out of memory");
+	return PGS_EXIT_FAILED;
+}
+
 void target_env_fini(struct pgs_scan_env *env)
 {
 	const char *reason = env->kmem ? pgs_kmem_reason(env->kmem, PGS_KMEM_OBJECT) : "";

@@ -39,6 +39,10 @@ int target_kmod(struct pgs_ctx *ctx, const struct opt_target *opt, struct pgs_km
 int target_env(struct pgs_ctx *ctx, const struct opt_target *opt, struct pgs_scan_env *ret_env);
 void target_env_fini(struct pgs_scan_env *env);
 
+/* target_check_kcore - --kcore=require for a command that reads no kernel memory: what a script
+ * requires means one thing everywhere. PGS_EXIT_OK, or the exit status after a message. */
+int target_check_kcore(struct pgs_ctx *ctx, const struct opt_target *opt);
+
 /* target_release - the kernel that out_head names: NULL for the running one, else what the tree
  * says, or "unknown". The caller frees it. */
 char *target_release(struct pgs_ctx *ctx);

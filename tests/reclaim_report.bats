@@ -314,6 +314,7 @@ stop_sampling() {
 	value writeback uses_tags true reason '"the module is not there"'
 	jq_is "[.rows[] | select(.name == \"uses_tags\") | .pid]" "[$$]"
 	[[ -c /dev/pgscan ]] || run_pgscan 4 reclaim-report --kmod=require $$
+	PGSCAN_DISABLE=kcore run_pgscan 4 reclaim-report --kcore=require $$
 }
 
 @test "reclaim-report: live, the pages walked are those that the kernel counts" {

@@ -386,7 +386,45 @@ filtered_start() {
 	done
 }
 
+@test "kmod and kcore: require what is not there is status 4, though this command can do without" {
+	local args
+
+	target_start anon
+	for args in "-c 1 $TARGET" --compare=64 "-- true"; do
+		# shellcheck disable=SC2086 # words
+		PGSCAN_DISABLE=kcore run_pgscan 4 wp --kcore=require $args
+		[[ -z $output && $stderr == *"--kcore=require: "* ]]
+		# shellcheck disable=SC2086
+		PGSCAN_DISABLE=module run_pgscan 4 wp --kmod=require $args
+		[[ -z $output && $stderr == *"--kmod=require: "* ]]
+	done
+}
+
 # ---- the end ---------------------------------------------------------------------------------
+
+@test "a signal right before the wait ends the interval, as any other" {
+	requires_wp plain tool:gcc
+	gcc -shared -fPIC -o "$BATS_TEST_TMPDIR/late.so" -x c - <<-'END'
+		#define _GNU_SOURCE
+		#include <dlfcn.h>
+		#include <poll.h>
+		#include <signal.h>
+		#include <time.h>
+		#define WAIT(name, params, args)                                   \
+			int name params                                            \
+			{                                                          \
+				int (*next) params = dlsym(RTLD_NEXT, #name);      \
+				raise(SIGTERM);                                    \
+				return next args;                                  \
+			}
+		WAIT(poll, (struct pollfd *p, nfds_t n, int ms), (p, n, ms))
+		WAIT(ppoll, (struct pollfd *p, nfds_t n, const struct timespec *t, const sigset_t *s), (p, n, t, s))
+		WAIT(clock_nanosleep, (clockid_t c, int f, const struct timespec *t, struct timespec *r), (c, f, t, r))
+	END
+	target_start anon
+	LD_PRELOAD=$BATS_TEST_TMPDIR/late.so run_pgscan 3 wp --json -i 1000 "$TARGET"
+	jq_is '[.complete, .summary.samples]' '[false,1]'
+}
 
 @test "the process ends: what was found is printed, status 3" {
 	requires_wp
