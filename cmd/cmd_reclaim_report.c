@@ -2,6 +2,7 @@
 /* pgscan reclaim-report: what reclaim is doing, once, in intervals, or around a command. */
 #include "output_file.h"
 #include "reclaim.h"
+#include "signals.h"
 #include "targets.h"
 
 #include "../src/cleanup.h"
@@ -288,9 +289,9 @@ static int source_init(struct source *src, const struct reclaim_opts *opts)
 {
 	int r = target_kmod(src->ctx, &opts->source, &src->kmod);
 
-	if (r)
 	if (!r)
 		r = target_check_kcore(src->ctx, &opts->source);
+	if (r)
 		return r;
 	src->sections = opts->sections;
 	src->named = opts->named;
@@ -392,7 +393,7 @@ static int run_exposition(struct run *run)
 		if (n && run->opts->count == n)
 			break;
 		if (n)
-			reclaim_wait_until(at_ns + n * run->opts->interval_ns);
+			signals_wait(-1, at_ns + n * run->opts->interval_ns);
 		if (cmd_interrupted)
 			break;
 		if (!n)

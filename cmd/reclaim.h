@@ -278,8 +278,6 @@ struct run {
 
 /* reclaim_now_ns - CLOCK_MONOTONIC. */
 uint64_t reclaim_now_ns(void);
-/* reclaim_wait_until - @deadline_ns of CLOCK_MONOTONIC, or cmd_interrupted. */
-void reclaim_wait_until(uint64_t deadline_ns);
 /* run_samples - sample by sample, and the summary. Returns an exit status for out_finish(). */
 int run_samples(struct run *run);
 /* run_emit - print what happened since the last reading; takes over @now. As out_row(). */

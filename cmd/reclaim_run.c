@@ -1,39 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* reclaim_run: readings at their time, and a sample of each two. */
 #include "reclaim.h"
+#include "signals.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
-#include <time.h>
 
 #define NS 1000000000u
-
-/* Until @deadline_ns of CLOCK_MONOTONIC; a signal that asks us to end ends it. They are blocked but
- * in ppoll(), so that none comes between the look at the flag and the wait. */
-void reclaim_wait_until(uint64_t deadline_ns)
-{
-	sigset_t ends, old;
-
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGINT);
-	sigaddset(&ends, SIGTERM);
-	sigaddset(&ends, SIGHUP);
-	sigprocmask(SIG_BLOCK, &ends, &old);
-	while (!cmd_interrupted) {
-		struct timespec now, left;
-		uint64_t now_ns;
-
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		now_ns = (uint64_t)now.tv_sec * NS + (uint64_t)now.tv_nsec;
-		if (now_ns >= deadline_ns)
-			break;
-		left.tv_sec = (time_t)((deadline_ns - now_ns) / NS);
-		left.tv_nsec = (long)((deadline_ns - now_ns) % NS);
-		ppoll(NULL, 0, &left, &old);
-	}
-	sigprocmask(SIG_SETMASK, &old, NULL);
-}
 
 /* What is null because something is in the way, and not because the kernel has no such thing. */
 static void note_failures(struct run *run, const struct reading *now)
@@ -99,7 +71,7 @@ static int take_samples(struct run *run)
 	}
 	run->last = run->first;
 	for (uint64_t n = 1; !err && (!run->opts->count || n <= run->opts->count); n++) {
-		reclaim_wait_until(run->first.at_ns + n * interval);
+		signals_wait(-1, run->first.at_ns + n * interval);
 		if (cmd_interrupted)
 			break;
 		err = reading_take(&run->src, &now);

@@ -9,5 +9,17 @@
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /* signals_init - install the handlers. A signal that the caller ignores (nohup) stays ignored. */
 void signals_init(void);
+
+#define SIGNALS_FOREVER UINT64_MAX
+
+/*
+ * signals_wait - until @fd can be read (-1: there is none), @deadline_ns of CLOCK_MONOTONIC, or
+ * cmd_interrupted. The signals are blocked but in ppoll(2), so that none comes between the look at
+ * the flag and the wait. Returns whether @fd can be read.
+ */
+bool signals_wait(int fd, uint64_t deadline_ns);

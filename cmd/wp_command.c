@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* wp -- COMMAND: tracked from its first instruction to its exit. */
 #include "child.h"
+#include "signals.h"
 #include "wp.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -53,33 +53,24 @@ static int handle_event(struct wp *w, bool *gone)
 	return r == -ESRCH ? 0 : r;
 }
 
-static int next_timeout_ms(uint64_t next)
-{
-	uint64_t now = wp_now_ns();
-
-	return next > now ? (int)((next - now + 999999) / 1000000) : 0;
-}
-
 /* The output may fail, the command goes on: its end is waited for in any case. */
 static int watch(struct wp *w, struct child *c)
 {
-	struct pollfd pfd = {.fd = pgs_track_fd(w->track), .events = POLLIN};
-	uint64_t next = UINT64_MAX;
+	uint64_t next = SIGNALS_FOREVER;
 	bool gone = false;
 	int r = 0;
 
 	while (!gone && !r) {
-		bool ticks = pgs_track_is_tracking(w->track) && !wp_is_done(w);
-		int n;
+		bool ticks = pgs_track_is_tracking(w->track) && !wp_is_done(w), event;
 
-		if (ticks && next == UINT64_MAX)
+		if (ticks && next == SIGNALS_FOREVER)
 			next = w->began_ns + w->opts->interval_ns;
-		n = poll(&pfd, 1, ticks ? next_timeout_ms(next) : -1);
+		event = signals_wait(pgs_track_fd(w->track), ticks ? next : SIGNALS_FOREVER);
 		if (cmd_interrupted)
 			pass_signal(c);
-		if (n > 0) {
+		if (event) {
 			r = handle_event(w, &gone);
-		} else if (!n && wp_now_ns() >= next) {
+		} else if (ticks && wp_now_ns() >= next) {
 			r = wp_take_sample(w);
 			next = wp_next_tick(w, next);
 			r = r == -ESRCH ? 0 : r; /* in an exec or its exit: an event comes */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Samples over time. */
+#include "signals.h"
 #include "wp.h"
 
 #include <errno.h>
@@ -14,17 +15,6 @@ uint64_t wp_now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
-}
-
-/* Until @when, or a signal. */
-static void sleep_until(uint64_t when)
-{
-	struct timespec ts = {.tv_sec = (time_t)(when / NS_PER_S),
-			      .tv_nsec = (long)(when % NS_PER_S)};
-
-	while (!cmd_interrupted &&
-	       clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
-		;
 }
 
 int wp_take_sample(struct wp *w)
@@ -80,7 +70,7 @@ static int take_samples(struct wp *w)
 
 	while (!r && !wp_is_done(w)) {
 		tick = wp_next_tick(w, tick);
-		sleep_until(tick);
+		signals_wait(-1, tick);
 		if (cmd_interrupted)
 			return wp_take_sample(w);
 		r = wp_take_sample(w);
