@@ -185,7 +185,7 @@ uint64_t dump_frames_cut(struct dump *d, uint64_t index, uint64_t count, struct 
 	run->kpageflags = f->word[PGS_KPAGEFLAGS][index];
 	run->mapcount = f->word[PGS_KPAGECOUNT][index];
 	run->cgroup_inode = f->word[PGS_KPAGECGROUP][index];
-	return dump_frames_same_zone(f, run->page.pfn, n);
+	return pgs_scan_step(&d->env, run->word) ? dump_frames_same_zone(f, run->page.pfn, n) : n;
 }
 
 /* ---- --by=flags ------------------------------------------------------------------------------ */

@@ -49,7 +49,7 @@ static bool same_kind(const struct dump_run *a, const struct dump_run *b)
 /* Where a run is cut into pieces by a window's end, its parts are one row again. */
 static bool goes_on(const struct walk *w, const struct dump_run *a, const struct dump_run *b)
 {
-	uint64_t step = pgs_page_step(a->word, &w->d->env.types);
+	uint64_t step = pgs_scan_step(&w->d->env, a->word);
 
 	return a->pages && same_kind(a, b) &&
 	       b->addr == a->addr + (a->pages << w->d->ctx->page_shift) &&

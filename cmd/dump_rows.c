@@ -218,7 +218,7 @@ int dump_emit_run(struct dump *d, pid_t pid, const struct pgs_vma *vma, const st
 int dump_emit_pages(struct dump *d, pid_t pid, const struct pgs_vma *vma,
 		    const struct dump_run *run)
 {
-	uint64_t step = pgs_page_step(run->word, &d->env.types);
+	uint64_t step = pgs_scan_step(&d->env, run->word);
 	struct pgs_val vals[R_COLS];
 	char names[PGS_KPF_STR];
 	struct dump_run first = *run;
@@ -230,7 +230,7 @@ int dump_emit_pages(struct dump *d, pid_t pid, const struct pgs_vma *vma,
 		r = out_row(d->out, vals);
 		vals[R_START].u += d->ctx->page_size;
 		vals[R_END].u += d->ctx->page_size;
-		vals[R_PFN].u += run->page.has_frame;
+		vals[R_PFN].u += run->page.has_frame ? step : 0;
 		vals[R_SWAP_OFFSET].u += run->page.has_slot;
 		vals[R_ENTRY].u += step;
 	}

@@ -110,9 +110,9 @@ uint64_t pgs_page_step(uint64_t word, const struct pgs_swap_types *types)
 	return 0;
 }
 
-size_t pgs_run_length(const uint64_t *words, size_t count, const struct pgs_swap_types *types)
+size_t pgs_run_length(const uint64_t *words, size_t count, uint64_t step)
 {
-	uint64_t step = pgs_page_step(words[0], types), next = words[0] + step;
+	uint64_t next = words[0] + step;
 	size_t n = 1;
 
 	for (; n < count && words[n] == next; next += step)
@@ -181,7 +181,7 @@ void pgs_count_words(const uint64_t *words, size_t count, const struct pgs_swap_
 		if (words[0] & PGS_PM_PRESENT) {
 			n = count_present(words, count, zero_pfn, counts);
 		} else {
-			n = pgs_run_length(words, count, types);
+			n = pgs_run_length(words, count, pgs_page_step(words[0], types));
 			count_flags(counts, words[0], pgs_page_state(words[0], types), n);
 		}
 		words += n;

@@ -116,9 +116,8 @@ enum pgs_state pgs_page_state(uint64_t word, const struct pgs_swap_types *types)
  */
 uint64_t pgs_page_step(uint64_t word, const struct pgs_swap_types *types) __attribute__((nonnull));
 
-/* pgs_run_length - how many of @count words from the first on are one run. At least 1. */
-size_t pgs_run_length(const uint64_t *words, size_t count, const struct pgs_swap_types *types)
-	__attribute__((nonnull));
+/* pgs_run_length - how many of @count words go up by @step from the first on. At least 1. */
+size_t pgs_run_length(const uint64_t *words, size_t count, uint64_t step) __attribute__((nonnull));
 
 /* Page counts of a stretch of words. */
 struct pgs_counts {

@@ -432,12 +432,20 @@ void pgs_piece_page(const struct pgs_piece *piece, uint64_t index, const struct 
 	}
 }
 
+static bool is_zero_page(const struct pgs_scan_env *env, uint64_t word)
+{
+	return env->zero_pfn && word & PGS_PM_PRESENT && (word & PGS_PM_FRAME) == env->zero_pfn;
+}
+
+uint64_t pgs_scan_step(const struct pgs_scan_env *env, uint64_t word)
+{
+	return is_zero_page(env, word) ? 0 : pgs_page_step(word, &env->types);
+}
+
 /* The zero page may lie between two frames that happen to be neighbours: it is a run of its own. */
 static uint64_t cut_at_zero(uint64_t pfn, uint64_t pages, uint64_t zero_pfn)
 {
-	if (!zero_pfn || pfn > zero_pfn || pfn + pages <= zero_pfn)
-		return pages;
-	return pfn == zero_pfn ? 1 : zero_pfn - pfn;
+	return pfn < zero_pfn && pfn + pages > zero_pfn ? zero_pfn - pfn : pages;
 }
 
 uint64_t pgs_piece_run(const struct pgs_piece *piece, uint64_t index,
@@ -448,7 +456,7 @@ uint64_t pgs_piece_run(const struct pgs_piece *piece, uint64_t index,
 	if (!piece->words)
 		return piece->pages - index;
 	word = piece->words[index];
-	n = pgs_run_length(piece->words + index, piece->pages - index, &env->types);
+	n = pgs_run_length(piece->words + index, piece->pages - index, pgs_scan_step(env, word));
 	return word & PGS_PM_PRESENT ? cut_at_zero(word & PGS_PM_FRAME, n, env->zero_pfn) : n;
 }
 

@@ -93,6 +93,12 @@ struct pgs_pagemap *pgs_scan_pagemap(struct pgs_scan *scan) __attribute__((nonnu
 void pgs_piece_page(const struct pgs_piece *piece, uint64_t index, const struct pgs_scan_env *env,
 		    struct pgs_page *ret_page) __attribute__((nonnull));
 
+/*
+ * pgs_scan_step - as pgs_page_step(), but 0 for the zero page: wherever it is mapped it is the same
+ * frame, so that memory which was read and never written is one run and not one a page.
+ */
+uint64_t pgs_scan_step(const struct pgs_scan_env *env, uint64_t word) __attribute__((nonnull));
+
 /* pgs_piece_run - how many pages from @index on are one run. */
 uint64_t pgs_piece_run(const struct pgs_piece *piece, uint64_t index,
 		       const struct pgs_scan_env *env) __attribute__((nonnull));

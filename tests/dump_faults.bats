@@ -317,10 +317,23 @@ load lib/dump
 @test "zero pages are no data: a column of their own" {
 	requires kfeat:pfn
 	target_start anon pages=32 write=0-7 read=8-15
-	run_pgscan dump --json --range="$(region anon)" "$TARGET"
-	jq_is '[.rows[] | select(.zero) | .pages] | add' 8
 	run_pgscan dump --json --by=vma --range="$(region anon)" "$TARGET"
 	jq_is '.rows[0] | [.present, .zero]' '[16,8]'
+}
+
+@test "zero pages are one frame, and one row" {
+	requires kfeat:pfn
+	local -a view
+
+	target_start anon pages=300000 write=0-99/7 read=0-299999
+	for view in "" --flags; do
+		run_pgscan dump --json ${view:+"$view"} --range="$(region anon)" "$TARGET"
+		jq_is '[.rows[] | select(.zero) | .pages] | sort | [length, .[-1]]' '[15,299901]'
+		jq_is '[.rows[] | select(.zero) | .pfn] | unique | length' 1
+		jq_is '[.summary.present, .summary.zero]' '[300000,299985]'
+	done
+	run_pgscan dump --by=page -f jsonl --range="$(page_addr anon 99)+12K" "$TARGET"
+	[[ $(jq -s '[.[:-1][] | [.pages, .pfn, .entry]] | [length, (unique | length)]' -c "$out") == '[3,1]' ]]
 }
 
 @test "an empty huge page is not counted as huge: counts need present pages" {

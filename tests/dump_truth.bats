@@ -77,8 +77,8 @@ load lib/dump
 	same_as_pmref anon huge
 	cp "$out" "$BATS_TEST_TMPDIR/scan"
 	PGSCAN_DISABLE=pagemap_scan same_as_pmref anon huge
-	# Rows may be cut elsewhere; here neither has a reason to.
-	cmp "$out" "$BATS_TEST_TMPDIR/scan"
+	# Rows may be cut elsewhere; here neither has a reason to. Huge pages only one of them sees.
+	cmp <(cut -f 1-10 "$out") <(cut -f 1-10 "$BATS_TEST_TMPDIR/scan")
 }
 
 @test "truth: every batch size reads the same rows" {
@@ -122,7 +122,8 @@ load lib/dump
 	jq_true '.rows | length > 2'
 	jq_is '[.rows | [.[:-1], .[1:]] | transpose[] |
 		select(.[0].end == .[1].start and .[0].state == .[1].state and .[0].pfn and
-			.[0].pfn + .[0].pages == .[1].pfn and .[0].zero == .[1].zero and
+			.[0].zero == .[1].zero and
+			.[1].pfn == .[0].pfn + if .[0].zero then 0 else .[0].pages end and
 			.[0].file == .[1].file and .[0].exclusive == .[1].exclusive)]' '[]'
 	# Untouched pages have no frame: one run.
 	jq_is '[.rows[] | select(.state == "none") | .pages]' '[28]'

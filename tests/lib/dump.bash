@@ -4,7 +4,7 @@
 # dump: what the tests of `pgscan dump` share.
 
 # The columns that rowpages reads.
-PAGE_COLUMNS=start,pages,state,pfn,swap_type,swap_offset,file,soft_dirty,exclusive,uffd_wp
+PAGE_COLUMNS=start,pages,state,pfn,swap_type,swap_offset,file,soft_dirty,exclusive,uffd_wp,huge,zero
 
 # pmref [-s|-w] ARGS...: the independent reader.
 pmref() {

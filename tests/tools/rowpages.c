@@ -2,7 +2,8 @@
 /*
  * rowpages - expand rows into pages, for comparison with `pmref -s`. Reads pgscan's TSV (null is
  * \\N) with the columns start pages state pfn swap_type swap_offset file soft_dirty exclusive
- * uffd_wp and prints a line a page, frame and slot counted up; null is "-".
+ * uffd_wp huge zero and prints a line a page, slot and frame counted up, but the frame of the zero
+ * page, which is one; null is "-".
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -11,9 +12,20 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FIELDS 10
+#define FIELDS 12
 
-enum { START, PAGES, STATE, PFN, SWAP_TYPE, SWAP_OFFSET, FILE_BIT, UFFD_WP = FILE_BIT + 3 };
+enum {
+	START,
+	PAGES,
+	STATE,
+	PFN,
+	SWAP_TYPE,
+	SWAP_OFFSET,
+	FILE_BIT,
+	UFFD_WP = FILE_BIT + 3,
+	HUGE,
+	ZERO
+};
 
 static void print_number(const char *field, uint64_t add)
 {
@@ -25,7 +37,7 @@ static void print_number(const char *field, uint64_t add)
 
 static bool expand(char *line, uint64_t page_size)
 {
-	uint64_t start, pages;
+	uint64_t start, pages, frame_step;
 	char *f[FIELDS];
 	size_t n = 0;
 
@@ -35,9 +47,10 @@ static bool expand(char *line, uint64_t page_size)
 		return false;
 	start = strtoull(f[START], NULL, 0);
 	pages = strtoull(f[PAGES], NULL, 0);
+	frame_step = strcmp(f[ZERO], "1") || !strcmp(f[HUGE], "1");
 	for (uint64_t i = 0; i < pages; i++) {
 		printf("0x%" PRIx64 " %s", start + i * page_size, f[STATE]);
-		print_number(f[PFN], i);
+		print_number(f[PFN], i * frame_step);
 		print_number(f[SWAP_TYPE], 0);
 		print_number(f[SWAP_OFFSET], i);
 		for (size_t bit = FILE_BIT; bit <= UFFD_WP; bit++)
@@ -55,7 +68,7 @@ int main(void)
 
 	while (getline(&line, &size, stdin) > 0) {
 		if (!expand(line, page_size)) {
-			fputs("rowpages: a line has not 10 fields\n", stderr);
+			fputs("rowpages: a line has not 12 fields\n", stderr);
 			return 1;
 		}
 	}

@@ -106,7 +106,9 @@ static void test_runs(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
-		assert_int_equal(pgs_run_length(cases[i].words, 4, &types), cases[i].length);
+		assert_int_equal(pgs_run_length(cases[i].words, 4,
+						pgs_page_step(cases[i].words[0], &types)),
+				 cases[i].length);
 }
 
 static void test_special(void **state)
