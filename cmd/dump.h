@@ -98,8 +98,7 @@ const struct pgs_swap_area *dump_swap_area(struct dump *d, unsigned int type);
 /* dump_wants_frames - whether a column, a filter or the view needs kpageflags. */
 bool dump_wants_frames(const struct dump *d);
 
-/* ---- dump_frames.c: the frames behind pages ---------------------------------------------------
- */
+/* ---- dump_frames.c: the frames behind pages -------------------------------------------------- */
 
 int dump_frames_open(struct dump *d);
 void dump_frames_close(struct dump *d);
@@ -119,8 +118,7 @@ uint64_t dump_frames_same_zone(const struct dump_frames *f, uint64_t pfn, uint64
 int dump_hist_add(struct dump *d, uint64_t flags, uint64_t pages);
 int dump_hist_emit(struct dump *d);
 
-/* ---- dump_zero.c ------------------------------------------------------------------------------
- */
+/* ---- dump_zero.c ----------------------------------------------------------------------------- */
 
 /* dump_zero_cut - how many of the @count pages of @run, in consecutive slots, are alike in being
  * pages of zeroes: sets run->zero where kernel memory tells. At least 1. */

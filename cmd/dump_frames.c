@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The frames behind pages: flags, counts, cgroups, node and zone; and --pfn, all frames there are.
- */
+/* The frames behind pages: flags, counts, cgroups, node and zone; and --pfn, all there are. */
 #include "dump.h"
 
 #include "../src/cleanup.h"

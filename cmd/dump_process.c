@@ -305,8 +305,7 @@ static void refused(struct dump *d, pid_t pid, int err)
 		d->failure = msg_exit_status(err);
 }
 
-/* Whether a look-up of shared memory tells more than the state: words are the kernel's otherwise.
- */
+/* Whether a look-up of shared memory tells more than the state: else words are the kernel's. */
 static bool shows_slots(struct dump *d)
 {
 	return d->env.kmod || pgs_kmem_has(d->env.kmem, PGS_KMEM_OBJECT);

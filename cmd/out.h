@@ -156,8 +156,7 @@ int out_sort(struct out *o, const char *key, uint64_t top) __attribute__((nonnul
  */
 int out_row(struct out *o, const struct pgs_val *vals) __attribute__((nonnull));
 
-/* hex and raw only: 64-bit words as they lie in memory; @count times the same word. As out_row().
- */
+/* hex and raw only: 64-bit words as in memory; @count times the same word. As out_row(). */
 int out_words(struct out *o, const uint64_t *words, size_t count) __attribute__((nonnull));
 int out_fill(struct out *o, uint64_t word, uint64_t count) __attribute__((nonnull));
 

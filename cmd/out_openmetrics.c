@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* out_openmetrics: text that the command lays out itself (out_text()), and the line that ends it.
- */
+/* out_openmetrics: text that the command lays out itself (out_text()), and its last line. */
 #include "out_priv.h"
 
 #include <string.h>

@@ -196,8 +196,7 @@ const char *why_no_delta(const struct report *rep, struct pgs_count before, stru
 			 const char *missing);
 struct pgs_count count_delta(struct pgs_count before, struct pgs_count now);
 
-/* ---- reclaim_rates.c, _cgroups.c, _swap.c, _pages.c: one function a section -------------------
- */
+/* ---- reclaim_rates.c, _cgroups.c, _swap.c, _pages.c: one function a section ------------------ */
 
 void report_rates(struct report *rep, const struct reading *before, const struct reading *now);
 void report_psi(struct report *rep, const struct reading *before, const struct reading *now);
@@ -228,8 +227,7 @@ struct figure metric_mib_s(const struct metric *m, uint32_t page_size);
 
 /* ---- reclaim_summary.c ----------------------------------------------------------------------- */
 
-/* reclaim_summary - what a run comes to: @whole is the report from its first reading to its last.
- */
+/* reclaim_summary - what a run comes to: @whole is from its first reading to its last. */
 int reclaim_summary(struct out *o, const struct report *whole);
 
 /* ---- reclaim_verdict.c ----------------------------------------------------------------------- */

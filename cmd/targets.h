@@ -9,8 +9,7 @@
 struct targets {
 	pid_t *pids; /* in the order given, or ascending; each once */
 	size_t nr;
-	bool named;   /* by PID: one that cannot be read is an error; of a group it may just be gone
-		       */
+	bool named;   /* by PID: one that cannot be read is an error; of a group it may be gone */
 	bool partial; /* --system, but this mount of /proc hides processes */
 };
 

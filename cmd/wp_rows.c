@@ -174,8 +174,7 @@ int wp_emit_total(struct wp *w)
 	return out_row(w->out, vals);
 }
 
-/* ---- the summary ------------------------------------------------------------------------------
- */
+/* ---- the summary ----------------------------------------------------------------------------- */
 
 /* What the method cannot see, of what there is in this process. */
 static const char *limits(const struct wp *w)

@@ -81,8 +81,7 @@ static int pgscan_copy_arg(const struct pgscan_request *req, union pgscan_arg *a
 	memcpy(&head, arg, sizeof(head));
 	if (head.flags & ~req->flags)
 		return -EINVAL;
-	/* Another thread may have changed it since it was read: ours is the one that was checked.
-	 */
+	/* Another thread may have changed it since it was read: ours was checked. */
 	if (head.size != size)
 		return -EINVAL;
 

@@ -299,8 +299,7 @@ static int clear_vmas(struct mm_struct *mm, unsigned long start, unsigned long e
 	}
 	while (addr < end && (vma = find_vma(mm, addr)) && vma->vm_start < end) {
 		addr = vma->vm_end;
-		/* split_vma() is not exported either: what reaches out of the range stays marked.
-		 */
+		/* split_vma() is not exported either: what reaches out stays marked. */
 		if (vma->vm_start >= start && vma->vm_end <= end && !is_skipped(vma) &&
 		    vma->vm_flags & VM_SOFTDIRTY)
 			clear_vma(vma);

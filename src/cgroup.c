@@ -462,8 +462,7 @@ static int walk(struct pgs_cgroups *cgroups, const char *path, int depth, visito
 	return r;
 }
 
-/* ---- what is below ----------------------------------------------------------------------------
- */
+/* ---- what is below --------------------------------------------------------------------------- */
 
 static int visit_path(struct pgs_cgroups *cgroups, const char *path, DIR *dir, void *data)
 {

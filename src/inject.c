@@ -47,8 +47,7 @@ struct pgs_inject {
 	struct pgs_regs saved;
 };
 
-/* ---- which thread, which instruction ----------------------------------------------------------
- */
+/* ---- which thread, which instruction --------------------------------------------------------- */
 
 struct thread_state {
 	char state; /* R S D T t Z X … */
@@ -258,8 +257,7 @@ pid_t pgs_inject_tid(const struct pgs_inject *inject)
 	return inject->tid;
 }
 
-/* ---- ptrace ----------------------------------------------------------------------------------
- */
+/* ---- ptrace ---------------------------------------------------------------------------------- */
 
 static int trace(const struct pgs_inject *inject, enum __ptrace_request request, uintptr_t addr,
 		 uintptr_t data)
@@ -493,8 +491,7 @@ int pgs_inject_stop(struct pgs_inject *inject)
 	return 0;
 }
 
-/* ---- one call ---------------------------------------------------------------------------------
- */
+/* ---- one call -------------------------------------------------------------------------------- */
 
 /*
  * From one stop to the next one that matters. A thread that was stopped by SIGSTOP meanwhile traps
@@ -558,8 +555,7 @@ int pgs_inject_call(struct pgs_inject *inject, long nr, uint64_t arg0, uint64_t 
 			    (int)inject->tid);
 }
 
-/* ---- letting go -------------------------------------------------------------------------------
- */
+/* ---- letting go ------------------------------------------------------------------------------ */
 
 int pgs_inject_resume(struct pgs_inject *inject)
 {

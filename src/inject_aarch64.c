@@ -30,8 +30,7 @@ void pgs_regs_set_pc(struct pgs_regs *regs, uint64_t pc)
 	PC(regs) = pc;
 }
 
-/* The kernel moves pc back to the instruction before the stop (do_signal()), and does not say so.
- */
+/* The kernel moves pc back to the instruction before the stop (do_signal()) without a word. */
 bool pgs_regs_in_syscall(const struct pgs_regs *regs)
 {
 	(void)regs;

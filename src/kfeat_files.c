@@ -77,8 +77,7 @@ int pgs_probe_kcore(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct p
 	return n == SELFMAG && !memcmp(magic, ELFMAG, SELFMAG) ? 1 : -ENOEXEC;
 }
 
-/* The reader's own test on memory of ours; then what of it this kernel has, and why not the rest.
- */
+/* The reader's own test on memory of ours; then what this kernel has, and why not the rest. */
 int pgs_probe_kmem(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs_feat *feat)
 {
 	static const char *const names[PGS_KMEM_PARTS] = {

@@ -94,8 +94,7 @@ void pgs_kobjects_fini(struct pgs_kobjects *list);
 int pgs_kmem_name(struct pgs_kmem *kmem, const struct pgs_kobject *object, char **ret_name)
 	__attribute__((nonnull, warn_unused_result));
 
-/* pgs_kmem_is_same - whether the object still is the one that was read: inode, number, generation.
- */
+/* pgs_kmem_is_same - whether it still is the object read: inode, number, generation. */
 bool pgs_kmem_is_same(struct pgs_kmem *kmem, const struct pgs_kobject *object)
 	__attribute__((nonnull));
 

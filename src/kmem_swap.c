@@ -18,10 +18,8 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#define SWP_USED                                                                                   \
-	UINT64_C(1)	/* include/linux/swap.h; the first of the flags since there are any        \
-			 */
-#define SPACE_BITS  14u /* SWAP_ADDRESS_SPACE_SHIFT */
+#define SWP_USED    UINT64_C(1) /* include/linux/swap.h; always the first of the flags */
+#define SPACE_BITS  14u		/* SWAP_ADDRESS_SPACE_SHIFT */
 #define SPACE_SLOTS (UINT64_C(1) << SPACE_BITS)
 #define RUNS	    512u
 

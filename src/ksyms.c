@@ -284,8 +284,7 @@ static int find_in_memory(struct pgs_kcore *kcore, struct pgs_ksym *syms, size_t
 
 /* ---- /proc/kallsyms -------------------------------------------------------------------------- */
 
-/* "address letter name", of modules also "[module]". To who may not see them all addresses are 0.
- */
+/* "address letter name", of modules also "[module]". Who may not see addresses reads 0. */
 static int find_in_proc(struct pgs_ctx *ctx, struct pgs_ksym *syms, size_t nr)
 {
 	int fd = pgs_open(ctx, PGS_CAP(CAP_SYSLOG), 0, "proc/kallsyms");

@@ -111,8 +111,7 @@ static int vma_fstatfs(struct pgs_maps *maps, const struct pgs_vma *vma, struct 
 	return fstatfs(fd, ret_fs) ? -errno : 0;
 }
 
-/* The type word that the process's own mount table gives for a device: 1, or 0 if it is not there.
- */
+/* The type word that the process's own mount table gives for a device: 1, or 0 if not there. */
 static int mount_type(struct pgs_maps *maps, const struct pgs_vma *vma, char ret_type[16])
 {
 	_cleanup_free_ char *text = NULL;

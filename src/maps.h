@@ -8,11 +8,10 @@
 #include <sys/types.h>
 
 enum pgs_vma_kind {
-	PGS_VMA_ANON,	/* private anonymous, with heap and stacks */
-	PGS_VMA_SHMEM,	/* memfd, SysV, shared anonymous, a file on tmpfs */
-	PGS_VMA_FILE,	/* any other file */
-	PGS_VMA_DEVICE, /* a character device: its pages may not be in the page tables pagemap shows
-			 */
+	PGS_VMA_ANON,	 /* private anonymous, with heap and stacks */
+	PGS_VMA_SHMEM,	 /* memfd, SysV, shared anonymous, a file on tmpfs */
+	PGS_VMA_FILE,	 /* any other file */
+	PGS_VMA_DEVICE,	 /* a character device: pagemap may not show its page tables */
 	PGS_VMA_SPECIAL, /* [vdso] [vvar] [vsyscall] and kin */
 };
 

@@ -23,8 +23,7 @@ int pgs_marks_new(struct pgs_ctx *ctx, uint64_t huge_pages, struct pgs_marks **r
 	__attribute__((nonnull, warn_unused_result));
 void pgs_marks_free(struct pgs_marks *marks);
 
-/* pgs_marks_load - find the marks of @span, which must have words. Returns 0, or -errno (-ESRCH).
- */
+/* pgs_marks_load - find the marks of @span, which must have words. 0, or -errno (-ESRCH). */
 int pgs_marks_load(struct pgs_marks *marks, struct pgs_pagemap *pm, const struct pgs_span *span)
 	__attribute__((nonnull, warn_unused_result));
 

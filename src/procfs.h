@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* procfs: files below the context's root, opened with the least privilege; the list of processes.
- */
+/* procfs: files below the context's root, opened with the least privilege; all processes. */
 #pragma once
 
 #include "ctx.h"
@@ -44,8 +43,7 @@ struct pgs_proc {
 int pgs_proc_read(struct pgs_ctx *ctx, pid_t pid, struct pgs_proc *ret_proc)
 	__attribute__((nonnull, warn_unused_result));
 
-/* The processes of the machine, as /proc lists them at one moment (hidepid may hide some: below).
- */
+/* The processes of the machine, as /proc lists them at one moment (but for hidepid: below). */
 struct pgs_pids;
 int pgs_pids_open(struct pgs_ctx *ctx, struct pgs_pids **ret_pids)
 	__attribute__((nonnull, warn_unused_result));

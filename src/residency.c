@@ -86,8 +86,7 @@ static bool in_window(const struct pgs_residency *res, uint64_t offset)
 	       (offset - res->win_start) >> res->ctx->page_shift < res->win_pages;
 }
 
-/* 0 and the next place of that kind at or after @offset; -ENXIO: none before the end of the file.
- */
+/* 0 and the next place of that kind from @offset on; -ENXIO: none before the end of the file. */
 static int seek(const struct pgs_residency *res, uint64_t offset, int whence, uint64_t *ret_to)
 {
 	off_t to = lseek(res->fd, (off_t)offset, whence);

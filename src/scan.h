@@ -52,10 +52,9 @@ struct pgs_piece {
 	enum pgs_source source;
 	bool stated; /* `state` holds, whatever the words say */
 	enum pgs_state state;
-	bool bits_lost; /* soft-dirty, uffd-wp and exclusive did not survive where the page is now
-			 */
-	bool cached;	/* shmem: in memory, but not mapped by this process */
-	bool racy;	/* it changed each time it was looked at */
+	bool bits_lost;	   /* soft-dirty, uffd-wp and exclusive did not survive */
+	bool cached;	   /* shmem: in memory, but not mapped by this process */
+	bool racy;	   /* it changed each time it was looked at */
 	enum pgs_tri huge; /* mapped by a huge page table entry */
 	enum pgs_tri
 		zero; /* PGS_TRI_UNKNOWN: compare the frame with env->zero_pfn, if there is one */

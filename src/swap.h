@@ -27,8 +27,7 @@ int pgs_swap_areas_read(struct pgs_ctx *ctx, struct pgs_swap_areas *ret)
 	__attribute__((nonnull, warn_unused_result));
 void pgs_swap_areas_fini(struct pgs_swap_areas *areas);
 
-/* pgs_swap_areas_same - whether two readings list the same areas: nothing was switched on or off.
- */
+/* pgs_swap_areas_same - whether two readings list the same areas: none was switched on or off. */
 bool pgs_swap_areas_same(const struct pgs_swap_areas *a, const struct pgs_swap_areas *b)
 	__attribute__((nonnull));
 

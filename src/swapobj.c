@@ -97,8 +97,7 @@ static void free_obj(struct pgs_swapobj *obj)
 	free(obj);
 }
 
-/* A new object, NULL without memory. Copies @name. Of two alike the first is the one that is found.
- */
+/* A new object, NULL without memory. Copies @name. Of two alike the first one is found. */
 static struct pgs_swapobj *add_obj(struct pgs_swapobjs *objs, dev_t dev, uint64_t ino,
 				   const char *name)
 {

@@ -28,8 +28,7 @@ enum pgs_swapobj_kind {
 /* The kind's name in CLI.md. */
 const char *pgs_swapobj_kind_name(enum pgs_swapobj_kind kind);
 
-/* A run of pages in swap; page i of it lies at slot + i of swap_type, if the object is `located`.
- */
+/* A run of pages in swap; page i of it is at slot + i of swap_type, if the object is `located`. */
 struct pgs_swap_extent {
 	uint64_t index, pages; /* of the object */
 	uint64_t slot;
@@ -78,8 +77,7 @@ bool pgs_swapobjs_is_complete(const struct pgs_swapobjs *objs) __attribute__((no
 int pgs_swapobjs_of_vma(struct pgs_swapobjs *objs, pid_t pid, const struct pgs_vma *vma,
 			struct pgs_swapobj **ret_obj) __attribute__((nonnull, warn_unused_result));
 
-/* pgs_swapobjs_has - whether there may be an object with that device and inode, by whatever name.
- */
+/* pgs_swapobjs_has - whether there may be an object with that device and inode, of any name. */
 bool pgs_swapobjs_has(const struct pgs_swapobjs *objs, dev_t dev, uint64_t ino)
 	__attribute__((nonnull));
 

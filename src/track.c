@@ -33,8 +33,7 @@ const char *pgs_untracked_name(enum pgs_untracked why)
 	return names[why];
 }
 
-/* ---- a sample ---------------------------------------------------------------------------------
- */
+/* ---- a sample -------------------------------------------------------------------------------- */
 
 static uint64_t pages_of(const struct pgs_track *t, uint64_t start, uint64_t end)
 {
@@ -206,8 +205,7 @@ int pgs_track_sample(struct pgs_track *t, const struct pgs_track_sink *sink, uin
 	return r;
 }
 
-/* ---- the choice of the method -----------------------------------------------------------------
- */
+/* ---- the choice of the method ---------------------------------------------------------------- */
 
 static const struct pgs_track_ops *const all_ops[PGS_TRACK_METHODS] = {
 	[PGS_TRACK_UFFD] = &pgs_track_uffd,
@@ -404,8 +402,7 @@ const struct pgs_ranges *pgs_track_map(const struct pgs_track *t)
 	return t->ops && t->ops->map ? t->ops->map(t) : &t->tracked;
 }
 
-/* ---- following --------------------------------------------------------------------------------
- */
+/* ---- following ------------------------------------------------------------------------------- */
 
 int pgs_track_fd(const struct pgs_track *t)
 {

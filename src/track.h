@@ -65,8 +65,7 @@ struct pgs_track_vma {
 
 /* Where a sample goes. Each returns 0, or -errno to end the sample with. */
 struct pgs_track_sink {
-	/* A run of pages that were written, in address order; none touches another of its mapping.
-	 */
+	/* A run of written pages, in address order; none touches another of its mapping. */
 	int (*written)(void *arg, const struct pgs_vma *vma, uint64_t start, uint64_t end);
 	/* A mapping, after its runs. */
 	int (*mapping)(void *arg, const struct pgs_track_vma *tv);

@@ -76,8 +76,7 @@ static ssize_t take_written(struct pgs_track *t, uint64_t start, uint64_t end,
 	return n >= 0 && *ret_walk_end <= start ? -EIO : n;
 }
 
-/* ---- armed granules ---------------------------------------------------------------------------
- */
+/* ---- armed granules -------------------------------------------------------------------------- */
 
 /* Kernels that do not call a hole written show a granule whose huge page or page table was dropped
  * as a whole as if nothing had happened. Its first page tells: in an armed one it has an entry. */
@@ -144,8 +143,7 @@ static int scan_armed(struct pgs_track *t, uint64_t start, uint64_t end)
 	return r;
 }
 
-/* ---- granules that may have got a page table --------------------------------------------------
- */
+/* ---- granules that may have got a page table ------------------------------------------------- */
 
 /* Pages of a private mapping that were only read are the zero page, or still the file's. A shared
  * one does not tell: there, the first touch counts. */
@@ -294,8 +292,7 @@ static int scan_unarmed(struct pgs_track *t, uint64_t start, uint64_t end)
 	return r;
 }
 
-/* ---- the method -------------------------------------------------------------------------------
- */
+/* ---- the method ------------------------------------------------------------------------------ */
 
 static int uffd_scan(struct pgs_track *t, uint64_t start, uint64_t end)
 {
@@ -351,8 +348,7 @@ static int uffd_forget(struct pgs_track *t, uint64_t start, uint64_t end)
 	return pgs_ranges_remove(&p->armed, start, end);
 }
 
-/* Does this kernel call a hole written? Asked of two granules of our own that nobody has touched.
- */
+/* Does this kernel call a hole written? Asked of two granules of our own, never touched. */
 static bool holes_are_written(struct pgs_ctx *ctx, uint64_t granule)
 {
 	_cleanup_(pgs_pagemap_closep) struct pgs_pagemap *pm = NULL;

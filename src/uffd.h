@@ -11,8 +11,7 @@
 
 #include "ctx.h"
 
-/* pgs_uffd_of_self - make one for our own memory. Returns a descriptor of the caller's or -errno.
- */
+/* pgs_uffd_of_self - make one for our own memory. The caller's descriptor, or -errno. */
 int pgs_uffd_of_self(void) __attribute__((warn_unused_result));
 
 /*

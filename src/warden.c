@@ -27,8 +27,7 @@ struct pgs_warden {
 	int socket;
 };
 
-/* ---- the child --------------------------------------------------------------------------------
- */
+/* ---- the child ------------------------------------------------------------------------------- */
 
 struct child {
 	struct pgs_ctx *ctx;
@@ -156,8 +155,7 @@ static int once(struct child *c)
 	return send_msg(c, &m, uffd);
 }
 
-/* ---- the child that follows -------------------------------------------------------------------
- */
+/* ---- the child that follows ------------------------------------------------------------------ */
 
 /* The parent's word to go on; -EPIPE when it is gone. */
 static int await_go(struct child *c)
@@ -292,8 +290,7 @@ static void __attribute__((noreturn)) child_main(struct child *c)
 		raise(SIGKILL);
 }
 
-/* ---- the parent -------------------------------------------------------------------------------
- */
+/* ---- the parent ------------------------------------------------------------------------------ */
 
 int pgs_warden_open(struct pgs_ctx *ctx, pid_t pid, enum pgs_warden_mode mode,
 		    struct pgs_warden **ret_warden)

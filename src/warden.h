@@ -22,8 +22,7 @@ struct pgs_warden;
 enum pgs_warden_event {
 	PGS_WARDEN_UFFD,  /* a userfaultfd of the process, not yet shaken hands with */
 	PGS_WARDEN_ERROR, /* there will be none: @err, and a line in the context */
-	PGS_WARDEN_GONE,  /* the process has ended, or the child was killed: nothing more will come
-			   */
+	PGS_WARDEN_GONE,  /* the process has ended, or the child was killed: this was the last */
 	/* Following: */
 	PGS_WARDEN_READY, /* it watches; the process runs */
 	PGS_WARDEN_EXEC,  /* held before the first instruction of a new program; with the

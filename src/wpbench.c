@@ -34,8 +34,7 @@ struct bench {
 	size_t size; /* bytes */
 };
 
-/* ---- the ways ---------------------------------------------------------------------------------
- */
+/* ---- the ways -------------------------------------------------------------------------------- */
 
 static int protect_writeprotect(struct bench *b)
 {
@@ -88,8 +87,7 @@ static int (*const protect[PGS_WPBENCH_WAYS])(struct bench *b) = {
 	[PGS_WPBENCH_MODULE] = protect_module,
 };
 
-/* ---- a round ----------------------------------------------------------------------------------
- */
+/* ---- a round --------------------------------------------------------------------------------- */
 
 static void write_all(struct bench *b)
 {
@@ -180,8 +178,7 @@ static int measure(struct bench *b, enum pgs_wpbench_way way, struct round_cost 
 	return r;
 }
 
-/* ---- all rounds -------------------------------------------------------------------------------
- */
+/* ---- all rounds ------------------------------------------------------------------------------ */
 
 static int compare_double(const void *a, const void *b)
 {

@@ -86,8 +86,7 @@ static void test_cost(void)
 	page_out(addr, AREA);
 	compare("in swap, in order", addr, 1.3);
 
-	/* In the worst order every page is a record of its own, of four times the size of a word.
-	 */
+	/* At worst every page is a record of its own, of four times the size of a word. */
 	for (i = 0; i < AREA; i += 2)
 		CHECK(pattern_is((unsigned char *)addr + i * PAGE, PAGE, 1, i));
 	write_pages(addr, 0, AREA / 2, 1);

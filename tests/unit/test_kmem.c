@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Kernel memory, made by hand as a core file: segments and notes, symbols, the XArray of an object.
- */
+/* Kernel memory made by hand as a core file: segments, notes, symbols, an object's XArray. */
 #include "../../src/kmem_priv.h"
 #include "../../src/ksyms.h"
 #include "corefile.h"

@@ -529,8 +529,7 @@ static void test_color(void **state)
 	done(&r);
 }
 
-/* A terminal of 40 columns: foreign text is cut, with a mark, where the row would not fit a line.
- */
+/* A terminal of 40 columns: foreign text is cut, with a mark, where a row would not fit. */
 static void test_terminal(void **state)
 {
 	struct winsize size = {.ws_row = 24, .ws_col = 40};

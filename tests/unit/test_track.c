@@ -87,8 +87,7 @@ static void futex_wake(atomic_int *word)
 	syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
-/* ---- the process that writes ------------------------------------------------------------------
- */
+/* ---- the process that writes ----------------------------------------------------------------- */
 
 static void write_page(uint32_t page)
 {
@@ -201,8 +200,7 @@ static void child_start(void *(*writer)(void *))
 		pause();
 }
 
-/* ---- its memory -------------------------------------------------------------------------------
- */
+/* ---- its memory ------------------------------------------------------------------------------ */
 
 static int temporary_file(void)
 {
@@ -249,8 +247,7 @@ static void area_unmap(void)
 	waitpid(child, NULL, 0);
 }
 
-/* ---- the tracker ------------------------------------------------------------------------------
- */
+/* ---- the tracker ----------------------------------------------------------------------------- */
 
 struct tracker {
 	struct pgs_ctx *ctx;
@@ -328,8 +325,7 @@ static unsigned int rounds(void)
 	return text ? (unsigned int)strtoul(text, NULL, 10) : 300;
 }
 
-/* ---- the tests -------------------------------------------------------------------------------
- */
+/* ---- the tests ------------------------------------------------------------------------------- */
 
 /* Soft-dirty has one bit for a huge page: its pages are written together. */
 static unsigned int pages_together(void)
