@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cgroup.h"
+#include "cgroup_priv.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,47 +11,11 @@
 
 #include "caps.h"
 #include "cleanup.h"
+#include "mountinfo.h"
 #include "procfs.h"
 #include "units.h"
 
-#define MAX_DEPTH 128
-#define MAX_NAMES 16384 /* some 2 MiB */
-
-struct name {
-	uint64_t inode;
-	char *text;
-	bool missing; /* no directory had it when they were last collected */
-};
-
-struct pgs_cgroups {
-	struct pgs_ctx *ctx;
-	int version;
-	char *mount;	    /* mount point, with a leading slash */
-	char *mount_root;   /* what of the hierarchy is mounted there; "/" but in some containers */
-	struct name *names; /* ascending by inode */
-	size_t nr_names;
-	bool names_full;
-	time_t names_at; /* when they were last collected; 0: never */
-};
-
 /* ---- finding the hierarchy ------------------------------------------------------------------- */
-
-/* Blanks and backslashes in a path of mountinfo are octal escapes (proc(5)). In place. */
-static void unescape(char *s)
-{
-	char *to = s;
-
-	for (; *s; s++) {
-		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' && s[2] <= '7' &&
-		    s[3] >= '0' && s[3] <= '7') {
-			*to++ = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
-			s += 3;
-		} else {
-			*to++ = *s;
-		}
-	}
-	*to = '\0';
-}
 
 static bool has_word(const char *list, const char *word, const char *separators)
 {
@@ -67,40 +31,8 @@ static bool has_word(const char *list, const char *word, const char *separators)
 	return false;
 }
 
-/* A line of mountinfo, cut up in place. */
-struct mount {
-	char *root, *point, *type, *super_options;
-};
-
-/* "36 35 98:0 /root /point rw,noatime shared:1 … - type source options" */
-static int parse_mount(char *line, struct mount *ret)
-{
-	char *save, *rest = strstr(line, " - ");
-	char *word = strtok_r(line, " ", &save);
-
-	if (!rest)
-		return -EBADMSG;
-	for (int field = 0; word && field < 5; field++, word = strtok_r(NULL, " ", &save)) {
-		if (field == 3)
-			ret->root = word;
-		if (field == 4)
-			ret->point = word;
-	}
-	if (!word)
-		return -EBADMSG;
-	ret->type = strtok_r(rest + 3, " ", &save);
-	if (!ret->type || !strtok_r(NULL, " ", &save)) /* source */
-		return -EBADMSG;
-	ret->super_options = strtok_r(NULL, " ", &save);
-	if (!ret->super_options)
-		return -EBADMSG;
-	unescape(ret->root);
-	unescape(ret->point);
-	return 0;
-}
-
 /* The version of the memory controller that this mount shows, 0 if it shows none. */
-static int memory_version(struct pgs_ctx *ctx, const struct mount *mount)
+static int memory_version(struct pgs_ctx *ctx, const struct pgs_mount *mount)
 {
 	_cleanup_free_ char *controllers = NULL;
 
@@ -112,7 +44,7 @@ static int memory_version(struct pgs_ctx *ctx, const struct mount *mount)
 	return has_word(controllers, "memory", " \n") ? 2 : 0;
 }
 
-static int take_mount(struct pgs_cgroups *cgroups, const struct mount *mount, int version)
+static int take_mount(struct pgs_cgroups *cgroups, const struct pgs_mount *mount, int version)
 {
 	char *point = strdup(mount->point), *root = strdup(mount->root);
 
@@ -132,16 +64,11 @@ static int take_mount(struct pgs_cgroups *cgroups, const struct mount *mount, in
 /* The first mount that shows the whole hierarchy, or else the first that shows a part of it. */
 static int find_memory(struct pgs_cgroups *cgroups, char *mountinfo)
 {
-	char *save;
+	struct pgs_mount mount;
 
-	for (char *line = strtok_r(mountinfo, "\n", &save); line;
-	     line = strtok_r(NULL, "\n", &save)) {
-		struct mount mount = {0};
-		int r, version;
+	while (pgs_mount_next(&mountinfo, &mount)) {
+		int r, version = memory_version(cgroups->ctx, &mount);
 
-		if (parse_mount(line, &mount) < 0)
-			continue;
-		version = memory_version(cgroups->ctx, &mount);
 		if (!version || (cgroups->version && strcmp(mount.root, "/") != 0))
 			continue;
 		r = take_mount(cgroups, &mount, version);
@@ -206,21 +133,11 @@ int pgs_cgroups_open(struct pgs_ctx *ctx, struct pgs_cgroups **ret_cgroups)
 	return 0;
 }
 
-static void names_clear(struct pgs_cgroups *cgroups)
-{
-	for (size_t i = 0; i < cgroups->nr_names; i++)
-		free(cgroups->names[i].text);
-	free(cgroups->names);
-	cgroups->names = NULL;
-	cgroups->nr_names = 0;
-	cgroups->names_full = false;
-}
-
 void pgs_cgroups_close(struct pgs_cgroups *cgroups)
 {
 	if (!cgroups)
 		return;
-	names_clear(cgroups);
+	pgs_cgroup_names_fini(&cgroups->names);
 	free(cgroups->mount);
 	free(cgroups->mount_root);
 	free(cgroups);
@@ -255,7 +172,7 @@ static int open_cgroup(struct pgs_cgroups *cgroups, const char *path)
 			cgroups->mount + 1, path);
 }
 
-static int open_cgroup_dir(struct pgs_cgroups *cgroups, const char *path, DIR **ret_dir)
+int pgs_cgroup_open_dir(struct pgs_cgroups *cgroups, const char *path, DIR **ret_dir)
 {
 	int fd = open_cgroup(cgroups, path);
 
@@ -268,8 +185,7 @@ static int open_cgroup_dir(struct pgs_cgroups *cgroups, const char *path, DIR **
 	return -errno;
 }
 
-/* The next cgroup of a directory, NULL at the end. The tree may be a copy on any file system. */
-static const char *next_child(DIR *dir)
+const char *pgs_cgroup_next_child(DIR *dir)
 {
 	const struct dirent *entry;
 	struct stat st;
@@ -371,7 +287,7 @@ static void list_children(DIR *dir, char *buf, size_t size)
 	size_t len = 0;
 
 	buf[0] = '\0';
-	while ((name = next_child(dir))) {
+	while ((name = pgs_cgroup_next_child(dir))) {
 		size_t room = size - len;
 		int n = snprintf(buf + len, room, "%s'%s'", shown ? ", " : "", name);
 
@@ -402,7 +318,7 @@ static int no_such_cgroup(struct pgs_cgroups *cgroups, const char *path)
 	do {
 		slash = strrchr(existing, '/');
 		slash[slash == existing] = '\0'; /* the root keeps its slash */
-	} while (open_cgroup_dir(cgroups, existing, &dir) < 0 && existing[1]);
+	} while (pgs_cgroup_open_dir(cgroups, existing, &dir) < 0 && existing[1]);
 	if (!dir)
 		return pgs_ctx_fail(cgroups->ctx, -ENOENT, "no cgroup '%s' below '%s'", path,
 				    cgroups->mount);
@@ -432,286 +348,4 @@ int pgs_cgroup_resolve(struct pgs_cgroups *cgroups, const char *word, char **ret
 	*ret_path = path;
 	path = NULL;
 	return 0;
-}
-
-/* ---- walking --------------------------------------------------------------------------------- */
-
-typedef int (*visitor)(struct pgs_cgroups *cgroups, const char *path, DIR *dir, void *data);
-
-static int walk(struct pgs_cgroups *cgroups, const char *path, int depth, visitor visit, void *data)
-{
-	_cleanup_closedir_ DIR *dir = NULL;
-	const char *name;
-	int r;
-
-	if (depth > MAX_DEPTH)
-		return pgs_ctx_fail(cgroups->ctx, -ELOOP, "cgroups nest too deep at '%s'", path);
-	r = open_cgroup_dir(cgroups, path, &dir);
-	if (r < 0)
-		return r;
-	r = visit(cgroups, path, dir, data);
-	while (r >= 0 && (name = next_child(dir))) {
-		_cleanup_free_ char *child = NULL;
-
-		if (asprintf(&child, "%s/%s", path[1] ? path : "", name) < 0)
-			return -ENOMEM;
-		r = walk(cgroups, child, depth + 1, visit, data);
-		if (r == -ENOENT || r == -ENODEV) /* removed meanwhile */
-			r = 0;
-	}
-	return r;
-}
-
-/* ---- what is below --------------------------------------------------------------------------- */
-
-static int visit_path(struct pgs_cgroups *cgroups, const char *path, DIR *dir, void *data)
-{
-	struct pgs_cgroup_list *list = data;
-	char **more = reallocarray(list->paths, list->nr + 1, sizeof(*more));
-
-	(void)cgroups;
-	(void)dir;
-	if (!more)
-		return -ENOMEM;
-	list->paths = more;
-	more[list->nr] = strdup(path);
-	return more[list->nr++] ? 0 : -ENOMEM;
-}
-
-int pgs_cgroup_below(struct pgs_cgroups *cgroups, const char *path, struct pgs_cgroup_list *ret)
-{
-	struct pgs_cgroup_list list = {0};
-	int r = walk(cgroups, path, 0, visit_path, &list);
-
-	if (r < 0) {
-		pgs_cgroup_list_fini(&list);
-		return r == -ENODEV ? -ENOENT : r;
-	}
-	*ret = list;
-	return 0;
-}
-
-void pgs_cgroup_list_fini(struct pgs_cgroup_list *list)
-{
-	for (size_t i = 0; i < list->nr; i++)
-		free(list->paths[i]);
-	free(list->paths);
-	*list = (struct pgs_cgroup_list){0};
-}
-
-/* ---- processes ------------------------------------------------------------------------------- */
-
-struct pid_list {
-	struct pgs_cgroup_pids out;
-	size_t room;
-};
-
-static int pid_list_add(struct pid_list *list, pid_t pid)
-{
-	if (list->out.nr == list->room) {
-		size_t room = list->room ? list->room * 2 : 64;
-		pid_t *more = reallocarray(list->out.pids, room, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		list->out.pids = more;
-		list->room = room;
-	}
-	list->out.pids[list->out.nr++] = pid;
-	return 0;
-}
-
-/* The process of a thread; -ESRCH if it is gone. */
-static int process_of(struct pgs_ctx *ctx, pid_t tid, pid_t *ret_pid)
-{
-	_cleanup_free_ char *status = NULL;
-	uint64_t tgid;
-
-	if (pgs_read_file(ctx, PGS_CAP(CAP_SYS_PTRACE), &status, "proc/%d/status", tid) < 0)
-		return -ESRCH;
-	if (pgs_text_field(status, "Tgid", &tgid) != 1 || tgid > INT_MAX)
-		return -EBADMSG;
-	*ret_pid = (pid_t)tgid;
-	return 0;
-}
-
-/* Each line of cgroup.procs, or of cgroup.threads. 0 stands for a task without a number here. */
-static int add_members(struct pgs_cgroups *cgroups, char *text, bool threads, struct pid_list *list)
-{
-	char *save;
-
-	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		uint64_t number;
-		pid_t pid;
-		int r;
-
-		if (pgs_parse_u64(line, &number) < 0 || number > INT_MAX)
-			return -EBADMSG;
-		if (!number) {
-			list->out.nr_foreign++;
-			continue;
-		}
-		pid = (pid_t)number;
-		r = threads ? process_of(cgroups->ctx, pid, &pid) : 0;
-		if (r == -ESRCH)
-			continue;
-		if (!r)
-			r = pid_list_add(list, pid);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-static int visit_members(struct pgs_cgroups *cgroups, const char *path, DIR *dir, void *data)
-{
-	_cleanup_free_ char *text = NULL;
-	bool threads = false;
-	ssize_t len;
-
-	(void)dir;
-	len = pgs_cgroup_read(cgroups, path, "cgroup.procs", &text);
-	if (len == -EOPNOTSUPP) { /* a threaded cgroup: its processes are listed further up */
-		threads = true;
-		len = pgs_cgroup_read(cgroups, path, "cgroup.threads", &text);
-	}
-	return len < 0 ? (int)len : add_members(cgroups, text, threads, data);
-}
-
-static int compare_pids(const void *a, const void *b)
-{
-	const pid_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-/* A process whose threads are in several cgroups was seen several times. */
-static void sort_unique(struct pgs_cgroup_pids *pids)
-{
-	size_t nr = 0;
-
-	if (!pids->nr)
-		return;
-	qsort(pids->pids, pids->nr, sizeof(*pids->pids), compare_pids);
-	for (size_t i = 1; i < pids->nr; i++)
-		if (pids->pids[i] != pids->pids[nr])
-			pids->pids[++nr] = pids->pids[i];
-	pids->nr = nr + 1;
-}
-
-int pgs_cgroup_pids(struct pgs_cgroups *cgroups, const char *path, struct pgs_cgroup_pids *ret)
-{
-	struct pid_list list = {0};
-	int r = walk(cgroups, path, 0, visit_members, &list);
-
-	if (r < 0) {
-		pgs_cgroup_pids_fini(&list.out);
-		return r == -ENODEV ? -ENOENT : r;
-	}
-	sort_unique(&list.out);
-	*ret = list.out;
-	return 0;
-}
-
-void pgs_cgroup_pids_fini(struct pgs_cgroup_pids *pids)
-{
-	free(pids->pids);
-	*pids = (struct pgs_cgroup_pids){0};
-}
-
-/* ---- names of inodes ------------------------------------------------------------------------- */
-
-static int compare_names(const void *a, const void *b)
-{
-	const struct name *x = a, *y = b;
-
-	return (x->inode > y->inode) - (x->inode < y->inode);
-}
-
-static int visit_name(struct pgs_cgroups *cgroups, const char *path, DIR *dir, void *data)
-{
-	struct name name;
-	struct stat st;
-
-	(void)data;
-	if (cgroups->nr_names == MAX_NAMES) {
-		cgroups->names_full = true;
-		return 0;
-	}
-	if (fstat(dirfd(dir), &st) < 0)
-		return -errno;
-	name = (struct name){.inode = st.st_ino, .text = strdup(path)};
-	if (!name.text)
-		return -ENOMEM;
-	cgroups->names[cgroups->nr_names++] = name;
-	return 0;
-}
-
-static time_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + 1; /* never 0 */
-}
-
-/* What could be seen is kept, even when the walk ends early. */
-static int names_collect(struct pgs_cgroups *cgroups)
-{
-	names_clear(cgroups);
-	cgroups->names = calloc(MAX_NAMES, sizeof(*cgroups->names));
-	if (!cgroups->names)
-		return -ENOMEM;
-	if (walk(cgroups, "/", 0, visit_name, NULL) < 0)
-		cgroups->names_full = true;
-	cgroups->names_at = now();
-	qsort(cgroups->names, cgroups->nr_names, sizeof(*cgroups->names), compare_names);
-	return 0;
-}
-
-static struct name *names_find(struct pgs_cgroups *cgroups, uint64_t inode)
-{
-	struct name key = {.inode = inode};
-
-	if (!cgroups->nr_names)
-		return NULL;
-	return bsearch(&key, cgroups->names, cgroups->nr_names, sizeof(key), compare_names);
-}
-
-/* Remember an inode that no directory has, while there is room. */
-static struct name *names_add_missing(struct pgs_cgroups *cgroups, uint64_t inode)
-{
-	const char *form = cgroups->names_full ? "inode %" PRIu64 : "gone (inode %" PRIu64 ")";
-	struct name *name;
-	char *text;
-	size_t i = cgroups->nr_names;
-
-	if (asprintf(&text, form, inode) < 0)
-		return NULL;
-	if (i == MAX_NAMES)
-		free(cgroups->names[--i].text); /* the last gives way */
-	else
-		cgroups->nr_names++;
-	for (; i > 0 && cgroups->names[i - 1].inode > inode; i--)
-		cgroups->names[i] = cgroups->names[i - 1];
-	name = &cgroups->names[i];
-	*name = (struct name){.inode = inode, .text = text, .missing = true};
-	return name;
-}
-
-const char *pgs_cgroup_name(struct pgs_cgroups *cgroups, uint64_t inode)
-{
-	struct name *name;
-
-	if (!inode)
-		return NULL;
-	name = names_find(cgroups, inode);
-	if ((!name || name->missing) && cgroups->names_at != now()) {
-		if (names_collect(cgroups) < 0)
-			return NULL;
-		name = names_find(cgroups, inode);
-	}
-	if (!name)
-		name = names_add_missing(cgroups, inode);
-	return name ? name->text : NULL;
 }

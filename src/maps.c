@@ -3,6 +3,7 @@
 
 #include "caps.h"
 #include "cleanup.h"
+#include "mountinfo.h"
 #include "procfs.h"
 
 #include <errno.h>
@@ -111,24 +112,20 @@ static int vma_fstatfs(struct pgs_maps *maps, const struct pgs_vma *vma, struct 
 	return fstatfs(fd, ret_fs) ? -errno : 0;
 }
 
-/* The type word that the process's own mount table gives for a device: 1, or 0 if not there. */
+/* The type that the process's own mounts give a device: 1, or 0 if none is of it. */
 static int mount_type(struct pgs_maps *maps, const struct pgs_vma *vma, char ret_type[16])
 {
 	_cleanup_free_ char *text = NULL;
-	char *save, *line, dev[24];
+	struct pgs_mount mount;
 
 	if (pgs_read_file(maps->ctx, PGS_CAP(CAP_SYS_PTRACE), &text, "proc/%d/mountinfo",
 			  (int)maps->pid) < 0)
 		return 0;
-	snprintf(dev, sizeof(dev), "%u:%u", vma->dev_major, vma->dev_minor);
-	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		const char *type = strstr(line, " - ");
-		char has[24];
-
-		if (type && sscanf(line, "%*d %*d %23s", has) == 1 && !strcmp(has, dev) &&
-		    sscanf(type, " - %15s", ret_type) == 1)
+	for (char *rest = text; pgs_mount_next(&rest, &mount);)
+		if (mount.dev == makedev(vma->dev_major, vma->dev_minor)) {
+			snprintf(ret_type, 16, "%s", mount.type);
 			return 1;
-	}
+		}
 	return 0;
 }
 

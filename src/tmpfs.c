@@ -3,48 +3,18 @@
 
 #include "caps.h"
 #include "cleanup.h"
+#include "mountinfo.h"
 #include "procfs.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 
 #define MAX_DEPTH 128
 
-/* seq_escape(): blanks, newlines, tabs, backslashes and # are \ooo. In place. */
-static void unescape(char *s)
+static bool is_whole_tmpfs(const struct pgs_mount *mount)
 {
-	char *to = s;
-
-	for (; *s; s++) {
-		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' && s[2] <= '7' &&
-		    s[3] >= '0' && s[3] <= '7') {
-			*to++ = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
-			s += 3;
-		} else {
-			*to++ = *s;
-		}
-	}
-	*to = '\0';
-}
-
-/* "36 35 0:28 / /point rw - tmpfs source options": a mount of a whole tmpfs, or false. */
-static bool parse_mount(char *line, dev_t *ret_dev, char **ret_point)
-{
-	const char *type = strstr(line, " - ");
-	unsigned int dev_major, dev_minor;
-	int at = 0;
-
-	if (!type || strncmp(type, " - tmpfs ", strlen(" - tmpfs ")) != 0 ||
-	    sscanf(line, "%*d %*d %u:%u / %n", &dev_major, &dev_minor, &at) != 2 || !at ||
-	    line[at] != '/')
-		return false;
-	*ret_dev = makedev(dev_major, dev_minor);
-	*ret_point = line + at;
-	(*ret_point)[strcspn(*ret_point, " ")] = '\0';
-	unescape(*ret_point);
-	return true;
+	return !strcmp(mount->type, "tmpfs") && !strcmp(mount->root, "/") && *mount->point == '/';
 }
 
 static int add_mount(struct pgs_tmpfs_list *list, dev_t dev, const char *point)
@@ -66,16 +36,14 @@ int pgs_tmpfs_list_read(struct pgs_ctx *ctx, struct pgs_tmpfs_list *ret_list)
 	_cleanup_free_ char *text = NULL;
 	struct pgs_tmpfs_list list = {0};
 	ssize_t r = pgs_read_file(ctx, 0, &text, "proc/self/mountinfo");
-	char *save, *point;
-	dev_t dev;
+	struct pgs_mount mount;
 
 	if (r < 0)
 		return (int)r;
 	r = 0;
-	for (char *line = strtok_r(text, "\n", &save); line && !r;
-	     line = strtok_r(NULL, "\n", &save))
-		if (parse_mount(line, &dev, &point) && !pgs_tmpfs_find(&list, dev))
-			r = add_mount(&list, dev, point);
+	for (char *rest = text; !r && pgs_mount_next(&rest, &mount);)
+		if (is_whole_tmpfs(&mount) && !pgs_tmpfs_find(&list, mount.dev))
+			r = add_mount(&list, mount.dev, mount.point);
 	if (r) {
 		pgs_tmpfs_list_fini(&list);
 		return (int)r;
