@@ -150,7 +150,7 @@ static bool is_skipped(const struct vm_area_struct *vma)
 static unsigned long scan_vma(struct scan_walk *walk, struct vm_area_struct *vma,
 			      unsigned long addr, unsigned long end, int *tables)
 {
-	while (addr<end && * tables> 0 && !walk->full) {
+	while (*tables > 0 && addr < end && !walk->full) {
 		unsigned long next = end;
 		pmd_t *pmd = find_pmd(walk->mm, addr, &next);
 
