@@ -130,6 +130,30 @@ load lib/dump
 	done
 }
 
+@test "16 TiB, an entry a page: it says what is coming, and streams" {
+	local view pages sent
+
+	target_start sparse prot=rw
+	pages=$(awk '!/^ffffffffff/ { split($1, a, "-"); print a[1], a[2] }' "/proc/$TARGET/maps" |
+		while read -r start end; do echo $(((0x$end - 0x$start) / PAGE_SIZE)); done |
+		awk '{ n += $1 } END { printf "%.0f", n }')
+	for view in "-f raw" "--by=page -f jsonl"; do
+		# shellcheck disable=SC2086 # several words
+		sent=$(timeout 30 "$PGSCAN" dump $view "$TARGET" 2>"$err" | head -c 4000000 | wc -c)
+		((sent == 4000000)) || fail "$view: $sent bytes" "$(<"$err")"
+		[[ $(<"$err") =~ "the address space has "([0-9]+)" pages, and each will be printed" ]]
+		# vsyscall is a mapping too, of one page.
+		((BASH_REMATCH[1] - pages <= 1 && BASH_REMATCH[1] >= pages)) || fail "$(<"$err")" "not $pages"
+	done
+	# Who names a range knows what it holds, and runs are short.
+	"$PGSCAN" dump -f raw --range="$(region sparse)" "$TARGET" 2>"$err" | head -c 1000 >/dev/null || true
+	[[ ! -s $err ]]
+	if has_kfeat pagemap_scan; then
+		run_pgscan dump -f jsonl "$TARGET"
+		[[ $stderr != *"each will be printed"* ]]
+	fi
+}
+
 @test "a kernel thread: a clear message, no rows, no endless loop" {
 	requires root
 	local kthread
@@ -323,7 +347,7 @@ load lib/dump
 
 @test "zero pages are one frame, and one row" {
 	requires kfeat:pfn
-	local -a view
+	local view
 
 	target_start anon pages=300000 write=0-99/7 read=0-299999
 	for view in "" --flags; do
