@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * compare ROUNDS COMMAND... - run the shell commands in turn, ROUNDS times, output discarded; print
- * for each a line of: median and least wall time in microseconds, largest resident set in KiB, and
- * the last exit status. In turn, so that what else the machine does in the meantime falls on all
- * alike.
+ * for each a line of: median of the wall time and of the processor's, in microseconds, largest
+ * resident set in KiB, and the last exit status. In turn, so that what else the machine does in the
+ * meantime falls on all alike.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 struct result {
-	uint64_t *us;
+	uint64_t *us, *cpu_us;
 	long max_rss_kib;
 	int status;
 };
@@ -26,6 +26,11 @@ static uint64_t now_us(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
+}
+
+static uint64_t timeval_us(struct timeval tv)
+{
+	return (uint64_t)tv.tv_sec * 1000000 + (uint64_t)tv.tv_usec;
 }
 
 static void exec_quietly(const char *command)
@@ -52,6 +57,7 @@ static void run(const char *command, struct result *result, size_t round)
 		exit(1);
 	}
 	result->us[round] = now_us() - start;
+	result->cpu_us[round] = timeval_us(usage.ru_utime) + timeval_us(usage.ru_stime);
 	result->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 	if (usage.ru_maxrss > result->max_rss_kib)
 		result->max_rss_kib = usage.ru_maxrss;
@@ -64,6 +70,12 @@ static int by_value(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
+static uint64_t median(uint64_t *us, size_t rounds)
+{
+	qsort(us, rounds, sizeof(*us), by_value);
+	return us[rounds / 2];
+}
+
 int main(int argc, char **argv)
 {
 	size_t rounds = argc > 2 ? strtoul(argv[1], NULL, 10) : 0;
@@ -74,18 +86,20 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	results = calloc((size_t)argc - 2, sizeof(*results));
-	for (int c = 2; results && c < argc; c++)
+	for (int c = 2; results && c < argc; c++) {
 		results[c - 2].us = calloc(rounds, sizeof(uint64_t));
+		results[c - 2].cpu_us = calloc(rounds, sizeof(uint64_t));
+	}
 	for (size_t round = 0; results && round < rounds; round++)
 		for (int c = 2; c < argc; c++)
 			run(argv[c], &results[c - 2], round);
 	for (int c = 2; results && c < argc; c++) {
 		struct result *r = &results[c - 2];
 
-		qsort(r->us, rounds, sizeof(uint64_t), by_value);
-		printf("%lu %lu %ld %d\n", (unsigned long)r->us[rounds / 2],
-		       (unsigned long)r->us[0], r->max_rss_kib, r->status);
+		printf("%lu %lu %ld %d\n", (unsigned long)median(r->us, rounds),
+		       (unsigned long)median(r->cpu_us, rounds), r->max_rss_kib, r->status);
 		free(r->us);
+		free(r->cpu_us);
 	}
 	free(results);
 	return 0;
