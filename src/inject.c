@@ -240,6 +240,12 @@ int pgs_inject_open(struct pgs_ctx *ctx, pid_t pid, struct pgs_inject **ret_inje
 
 	if (!inject)
 		return -ENOMEM;
+	if (!pgs_insn_size)
+		return pgs_ctx_fail(
+			ctx, -EOPNOTSUPP,
+			"this build cannot have process %d make a system call: only those "
+			"for x86-64 and arm64 can",
+			(int)pid);
 	inject->ctx = ctx;
 	inject->pid = pid;
 	r = choose_thread(inject);

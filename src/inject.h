@@ -22,7 +22,7 @@ struct pgs_inject;
  * pgs_inject_open - find the instruction and a thread of @pid that can be stopped: not in
  * uninterruptible sleep, the first thread if possible. Nothing is stopped yet.
  * Returns 0, or -errno with a line in the context: -ESRCH; -EPERM; -EBUSY traced by another, or no
- * thread will do now; -EOPNOTSUPP a kernel thread, a zombie or 32-bit code.
+ * thread will do now; -EOPNOTSUPP a kernel thread, a zombie or 32-bit code, or this build cannot.
  * All functions want SIGCHLD blocked in the caller, which has no other children.
  */
 int pgs_inject_open(struct pgs_ctx *ctx, pid_t pid, struct pgs_inject **ret_inject)

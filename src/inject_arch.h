@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* inject_arch: what inject.c has to know of a processor; inject_x86_64.c, inject_aarch64.c. */
+/*
+ * inject_arch: what inject.c has to know of a processor; inject_x86_64.c, inject_aarch64.c, and
+ * inject_none.c for all others.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -12,7 +15,7 @@ struct pgs_regs {
 	uint64_t words[64];
 };
 
-/* The system call instruction, and the alignment at which one may stand. */
+/* The system call instruction, and the alignment at which one may stand. Size 0: not supported. */
 extern const unsigned char pgs_insn_bytes[];
 extern const size_t pgs_insn_size, pgs_insn_align;
 

@@ -338,6 +338,33 @@ load lib/dump
 	jq_is '[.rows[] | [.start, .pages, .state]]' '[["0xffffffffff600000",1,"unscanned"]]'
 }
 
+@test "a 32-bit build: entries, offsets and addresses of 64 bits" {
+	requires plain kfeat:pagemap_scan
+	local o=$BATS_TEST_TMPDIR/32 view
+
+	gcc -m32 -x c -o "$o-probe" - -lcap -ljansson 2>/dev/null <<-'END' ||
+		#include <errno.h>
+		#include <jansson.h>
+		#include <sys/capability.h>
+		int main(void) { return !cap_get_proc() + !json_null(); }
+	END
+		skip "no 32-bit libcap and jansson for this compiler"
+	env -u MAKEFLAGS make -s -C "$TESTS/.." O="$o" CC="gcc -m32" CFLAGS="-O1 -w" "$o/pgscan"
+	[[ $(head -c 5 "$o/pgscan") == $'\x7fELF\x01' ]]
+
+	target_start anon pages=70000 write=0-999/9,30000-31000,69999 read=2000-2500
+	((ADDR[anon] > 1 << 32))
+	PGSCAN=$o/pgscan same_as_pmref --by=page anon
+	for view in raw hex "tsv --by=vma" "jsonl --by=run"; do
+		# shellcheck disable=SC2086 # several words
+		set -- dump --range="$(region anon)" -f $view "$TARGET"
+		cmp <("$o/pgscan" "$@") <("$PGSCAN" "$@")
+	done
+	target_start sparse prot=rw
+	run_pgscan dump -f tsv --range="$(region sparse)" "$TARGET"
+	"$o/pgscan" dump -f tsv --range="$(region sparse)" "$TARGET" | cmp - "$out"
+}
+
 @test "zero pages are no data: a column of their own" {
 	requires kfeat:pfn
 	target_start anon pages=32 write=0-7 read=8-15

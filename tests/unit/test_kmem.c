@@ -5,6 +5,7 @@
 #include "corefile.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -183,7 +184,8 @@ static void put_tokens(struct image *m)
 		at += (size_t)sprintf(table + at, i == 1 ? "swap_" : "%c", i ?: ' ') + 1;
 	}
 	sprintf(m->info + strlen(m->info),
-		"SYMBOL(kallsyms_token_table)=%lx\nSYMBOL(kallsyms_token_index)=%lx\n",
+		"SYMBOL(kallsyms_token_table)=%" PRIx64 "\nSYMBOL(kallsyms_token_index)=%" PRIx64
+		"\n",
 		place(m, table, at), place(m, index, sizeof(index)));
 }
 
@@ -210,8 +212,8 @@ static void put_names(struct image *m)
 		}
 	}
 	sprintf(m->info + strlen(m->info),
-		"SYMBOL(kallsyms_names)=%lx\nSYMBOL(kallsyms_num_syms)=%lx\n", place(m, names, at),
-		place(m, &nr, sizeof(nr)));
+		"SYMBOL(kallsyms_names)=%" PRIx64 "\nSYMBOL(kallsyms_num_syms)=%" PRIx64 "\n",
+		place(m, names, at), place(m, &nr, sizeof(nr)));
 }
 
 static void put_offsets(struct image *m, enum rule rule)
@@ -228,9 +230,9 @@ static void put_offsets(struct image *m, enum rule rule)
 							    : addr - base);
 	}
 	memcpy(m->mem + (at - CORE_BASE), offsets, sizeof(offsets));
-	sprintf(m->info + strlen(m->info), "SYMBOL(kallsyms_offsets)=%lx\n", at);
+	sprintf(m->info + strlen(m->info), "SYMBOL(kallsyms_offsets)=%" PRIx64 "\n", at);
 	if (rule != SELF)
-		sprintf(m->info + strlen(m->info), "SYMBOL(kallsyms_relative_base)=%lx\n",
+		sprintf(m->info + strlen(m->info), "SYMBOL(kallsyms_relative_base)=%" PRIx64 "\n",
 			place(m, &base, sizeof(base)));
 }
 
