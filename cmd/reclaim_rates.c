@@ -89,10 +89,10 @@ struct pgs_count reclaim_scanned(const struct pgs_vmstat *vm)
 }
 
 /*
- * Reclaim for the limit of a cgroup, or for its memory.reclaim, is in pgscan_anon and pgscan_file
- * and not in those of the actors (mm/vmscan.c, cgroup_reclaim()): the difference is what cgroups
- * did. The counters are of each CPU and read one after the other, so a difference may come out
- * below zero by as much as was counted meanwhile: that is none.
+ * Before 7.1, reclaim for the limit of a cgroup, or for its memory.reclaim, is in pgscan_anon and
+ * pgscan_file and not in those of the actors (mm/vmscan.c, cgroup_reclaim()): the difference is
+ * what cgroups did. The counters are of each CPU and read one after the other, so a difference may
+ * come out below zero by as much as was counted meanwhile: that is none.
  */
 static struct pgs_count cgroups_of(const struct pgs_vmstat *vm, enum pgs_vm_id anon,
 				   enum pgs_vm_id first, enum pgs_vm_id sum_id)
@@ -100,7 +100,7 @@ static struct pgs_count cgroups_of(const struct pgs_vmstat *vm, enum pgs_vm_id a
 	struct pgs_count all = add(COUNT(vm, anon), COUNT(vm, anon + 1));
 	struct pgs_count by_actors = actors_of(vm, first, sum_id);
 
-	if (!all.set || !by_actors.set)
+	if (!all.set || !by_actors.set || vm->actors_have_cgroups)
 		return (struct pgs_count){0};
 	all.n = all.n > by_actors.n ? all.n - by_actors.n : 0;
 	return all;
@@ -160,7 +160,9 @@ static void report_kinds(struct report *rep, const struct pgs_vmstat *before,
 				  cgroups_of(now, scan, PGS_VM_SCAN_KSWAPD, PGS_VM_SCAN)},
 		    (struct pair){cgroups_of(before, steal, PGS_VM_STEAL_KSWAPD, PGS_VM_STEAL),
 				  cgroups_of(now, steal, PGS_VM_STEAL_KSWAPD, PGS_VM_STEAL)},
-		    pgs_vm_reason(scan));
+		    now->actors_have_cgroups
+			    ? "counted with the actors (Linux 7.1), as direct mostly"
+			    : pgs_vm_reason(scan));
 	for (unsigned int i = 0; i < 2; i++)
 		report_scan(rep, SECTION_RATES, (struct labels){.kind = kinds[i]},
 			    (struct pair){COUNT(before, scan + i), COUNT(now, scan + i)},

@@ -99,11 +99,28 @@ static bool rule_stalling(const struct report *rep, FILE *f)
 	return true;
 }
 
-/* Reclaim for the limits of cgroups, where the machine itself had none to do. */
+/*
+ * Where the kernel counts reclaim for cgroups with the rest (7.1), direct reclaim is theirs if no
+ * allocation had to reclaim: that is still counted of the machine alone (do_try_to_free_pages()).
+ */
+static double scanned_for_cgroups(const struct report *rep, bool *ret_apart)
+{
+	const struct metric *own = RATES("scanned", .actor = "cgroup"), *stalls = RATES("stalls");
+
+	*ret_apart = own && own->value.set;
+	if (*ret_apart)
+		return rate_of(own);
+	return stalls && stalls->delta.set && !stalls->delta.n
+		       ? rate_of(RATES("scanned", .actor = "direct"))
+		       : 0;
+}
+
+/* Reclaim for the limits of cgroups, where the machine itself had less to do. */
 static bool rule_limit(const struct report *rep, FILE *f)
 {
-	double own = rate_of(RATES("scanned", .actor = "cgroup"));
-	double all = own + rate_of(RATES("scanned"));
+	bool apart;
+	double own = scanned_for_cgroups(rep, &apart);
+	double all = rate_of(RATES("scanned")) + (apart ? own : 0);
 	double waited = percent_of(PSI("stalled_some"));
 
 	if (own < VAIN_PAGES_S || own < all / 2 || waited < SOME_PERCENT)

@@ -102,8 +102,14 @@ static const struct name *find_name(const char *text, size_t len)
 	return bsearch(key, names, NR_NAMES, sizeof(names[0]), compare_names);
 }
 
-/* "name 123": the number is unsigned but for lines that a race made negative, which are skipped. */
-static void take_line(const char *line, struct pgs_vmstat *ret)
+/*
+ * "name 123": the number is unsigned but for lines that a race made negative, which are skipped.
+ *
+ * "mm: move pgscan, pgsteal, pgrefill to node stats" (7.1) made the actors' counters count reclaim
+ * for cgroups too, which they had left out. All that shows of it is where they stand: before the
+ * events, of which pgpgin has always been the first.
+ */
+static void take_line(const char *line, bool after_events, struct pgs_vmstat *ret)
 {
 	size_t len = strcspn(line, " \n");
 	const struct name *name = find_name(line, len);
@@ -113,6 +119,7 @@ static void take_line(const char *line, struct pgs_vmstat *ret)
 
 	if (!name || line[len] != ' ' || line[len + 1] < '0' || line[len + 1] > '9')
 		return;
+	ret->actors_have_cgroups |= name->id == PGS_VM_SCAN_KSWAPD && !after_events;
 	n = strtoull(line + len + 1, &end, 10);
 	if (*end != '\n' && *end)
 		return;
@@ -123,12 +130,14 @@ static void take_line(const char *line, struct pgs_vmstat *ret)
 void pgs_vmstat_parse(const char *text, const char *prefix, struct pgs_vmstat *ret)
 {
 	size_t len = strlen(prefix);
+	bool after_events = false;
 
 	*ret = (struct pgs_vmstat){0};
 	for (const char *line = text; line && *line; line = strchr(line, '\n')) {
 		line += *line == '\n';
+		after_events |= !strncmp(line, "pgpgin ", strlen("pgpgin "));
 		if (!strncmp(line, prefix, len))
-			take_line(line + len, ret);
+			take_line(line + len, after_events, ret);
 	}
 }
 

@@ -66,6 +66,9 @@ enum pgs_vm_id {
 
 struct pgs_vmstat {
 	struct pgs_count count[PGS_NR_VM];
+	/* /proc/vmstat: what the actors scan and reclaim for the limits of cgroups is in their
+	 * counters, not in pgscan_anon and pgscan_file alone. */
+	bool actors_have_cgroups;
 };
 
 /* pgs_vmstat_read - /proc/vmstat. Returns 0 or -errno. */

@@ -69,6 +69,16 @@ static const struct {
 	{"cgroup limit", "cgroups at their limits scanned 1000 pages a second, 50 % of all; memory some pressure 10 %",
 	 {BY("cgroup", "scanned", 1000), RATE("scanned", 1000), SOME(10.0), EFFICIENCY(90)}},
 	{"reclaim", NULL, {BY("cgroup", "scanned", 999), RATE("scanned", 1), SOME(50)}},
+	/* From 7.1 on, when it is in direct reclaim's: only where nobody had to for the machine. */
+	{"cgroup limit", "cgroups at their limits scanned 1000 pages a second, 50 % of all; memory some pressure 10 %",
+	 {BY("direct", "scanned", 1000), RATE("scanned", 2000), RATE("stalls", 0), SOME(10.0), EFFICIENCY(90)}},
+	{"reclaim", NULL,
+	 {BY("direct", "scanned", 1000), RATE("scanned", 2001), RATE("stalls", 0), SOME(50), EFFICIENCY(90)}},
+	{"reclaim", NULL, {BY("direct", "scanned", 2000), RATE("scanned", 2000), SOME(50), EFFICIENCY(90)}},
+	/* and not before, where it is known what cgroups did. */
+	{"reclaim", NULL,
+	 {BY("cgroup", "scanned", 0), BY("direct", "scanned", 2000), RATE("scanned", 2000), RATE("stalls", 0),
+	  SOME(50), EFFICIENCY(90)}},
 	{"reclaim", NULL, {BY("cgroup", "scanned", 1000), RATE("scanned", 1001), SOME(50), EFFICIENCY(90)}},
 	{"reclaim", NULL, {BY("cgroup", "scanned", 1000), RATE("scanned", 1), SOME(9.9)}},
 

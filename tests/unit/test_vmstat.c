@@ -53,9 +53,10 @@ static const struct expected expected[] = {
 	{PGS_VM_SWAP_OUT, SAME(9000)},
 	{PGS_VM_SWAP_IN, SAME(4000)},
 	{PGS_VM_SCAN_KSWAPD, SAME(1000)}, /* of 3.10 the sum of its zones */
-	{PGS_VM_SCAN_DIRECT, SAME(500)},
+	/* From 7.1 on with what is scanned for cgroups. */
+	{PGS_VM_SCAN_DIRECT, {500, 500, 500, 500, 500, 500, 500, 2500}},
 	{PGS_VM_STEAL_KSWAPD, SAME(900)},
-	{PGS_VM_STEAL_DIRECT, SAME(300)},
+	{PGS_VM_STEAL_DIRECT, {300, 300, 300, 300, 300, 300, 300, 1800}},
 	{PGS_VM_DIRECT_THROTTLE, SAME(6)},
 	{PGS_VM_ALLOCSTALL, SAME(42)},
 	{PGS_VM_MAJOR_FAULT, SAME(7362)},
@@ -92,6 +93,7 @@ static void test_kernels(void **state)
 		struct pgs_vmstat vm;
 
 		assert_int_equal(pgs_vmstat_read(ctx, &vm), 0);
+		assert_int_equal(vm.actors_have_cgroups, !strcmp(kernels[k], "7.3"));
 		for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
 			const struct pgs_count *got = &vm.count[expected[i].id];
 			uint64_t want = expected[i].n[k];
