@@ -277,24 +277,6 @@ static int walk_process(struct walk *w)
 	return r > 0 ? 0 : r;
 }
 
-/* A task without memory is told apart for those who named it; it may be refused before it is found
- * to have none. */
-static int no_memory(struct dump *d, pid_t pid, int err)
-{
-	struct pgs_proc proc;
-
-	if ((err != -ESRCH && err != -EACCES && err != -EPERM) || pgs_proc_read(d->ctx, pid, &proc))
-		return err;
-	if (proc.kthread)
-		return pgs_ctx_fail(d->ctx, -ESRCH,
-				    "process %d is a kernel thread: it has no memory of its own",
-				    (int)pid);
-	if (proc.run_state == 'Z')
-		return pgs_ctx_fail(d->ctx, -ESRCH, "process %d has exited: it is a zombie",
-				    (int)pid);
-	return err;
-}
-
 /* Of a group, those that may not be read are told in one line: there can be hundreds. */
 static void refused(struct dump *d, pid_t pid, int err)
 {
@@ -327,7 +309,7 @@ static void dump_one(struct dump *d, const struct targets *targets, pid_t pid)
 	int r = pgs_scan_open(&d->env, pid, &opts, &scan);
 
 	if (r)
-		r = no_memory(d, pid, r);
+		r = pgs_proc_explain(d->ctx, pid, r);
 	if (r == -ESRCH && !targets->named)
 		return; /* a kernel thread, or gone since the list was made */
 	w.scan = scan;

@@ -90,6 +90,10 @@ static int refuse(struct pgs_inject *inject, const struct thread_state *leader)
 				    (int)leader->tracer);
 	if (leader->state == 'Z')
 		return pgs_ctx_fail(ctx, -EOPNOTSUPP, "process %d has exited: it is a zombie", pid);
+	if (leader->state == 'D')
+		return pgs_ctx_fail(
+			ctx, -EBUSY,
+			"process %d is in uninterruptible sleep and cannot be stopped now", pid);
 	return pgs_ctx_fail(ctx, -EBUSY, "no thread of process %d can be stopped: state %c", pid,
 			    leader->state);
 }

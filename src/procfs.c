@@ -213,6 +213,21 @@ int pgs_proc_read(struct pgs_ctx *ctx, pid_t pid, struct pgs_proc *ret_proc)
 	return 0;
 }
 
+int pgs_proc_explain(struct pgs_ctx *ctx, pid_t pid, int err)
+{
+	struct pgs_proc proc;
+
+	if ((err != -ESRCH && err != -EACCES && err != -EPERM) || pgs_proc_read(ctx, pid, &proc))
+		return err;
+	if (proc.kthread)
+		return pgs_ctx_fail(ctx, -ESRCH,
+				    "process %d is a kernel thread: it has no memory of its own",
+				    (int)pid);
+	if (proc.run_state == 'Z')
+		return pgs_ctx_fail(ctx, -ESRCH, "process %d has exited: it is a zombie", (int)pid);
+	return err;
+}
+
 static int pids_push(struct pgs_pids *pids, pid_t pid)
 {
 	if (pids->nr == pids->room) {

@@ -43,6 +43,10 @@ struct pgs_proc {
 int pgs_proc_read(struct pgs_ctx *ctx, pid_t pid, struct pgs_proc *ret_proc)
 	__attribute__((nonnull, warn_unused_result));
 
+/* pgs_proc_explain - @err met at the memory of @pid: a task without any may be refused before it is
+ * found to have none. Returns -ESRCH where that is so, otherwise @err; why is in the context. */
+int pgs_proc_explain(struct pgs_ctx *ctx, pid_t pid, int err) __attribute__((nonnull));
+
 /* The processes of the machine, as /proc lists them at one moment (but for hidepid: below). */
 struct pgs_pids;
 int pgs_pids_open(struct pgs_ctx *ctx, struct pgs_pids **ret_pids)

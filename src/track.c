@@ -3,6 +3,7 @@
 
 #include "cleanup.h"
 #include "kfeat.h"
+#include "procfs.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -287,11 +288,12 @@ static int try_method(struct pgs_track *t, enum pgs_track_method method)
 	return r;
 }
 
-/* What kept a better method from being used stays in t->why. */
+/* What kept a better method from being used stays in t->why. Where none works, what can be helped
+ * (a right, another tracer) goes before what this kernel lacks. */
 static int choose(struct pgs_track *t)
 {
 	char before[sizeof(t->why)] = "";
-	int r = -EOPNOTSUPP;
+	int r, err = -EOPNOTSUPP;
 
 	for (enum pgs_track_method m = PGS_TRACK_UFFD; m < PGS_TRACK_METHODS; m++) {
 		r = try_method(t, m);
@@ -304,8 +306,9 @@ static int choose(struct pgs_track *t)
 			return r;
 		snprintf(before + strlen(before), sizeof(before) - strlen(before), "%s%s: %s",
 			 before[0] ? "; " : "", pgs_track_method_name(m), pgs_ctx_error(t->ctx));
+		err = err == -EOPNOTSUPP ? r : err;
 	}
-	return pgs_ctx_fail(t->ctx, r, "no way to track writes here: %s", before);
+	return pgs_ctx_fail(t->ctx, err, "no way to track writes here: %s", before);
 }
 
 /* Track the memory that the process has now. */
@@ -313,7 +316,9 @@ static int attach(struct pgs_track *t)
 {
 	int r = pgs_pagemap_open(t->ctx, t->pid, 0, &t->pm);
 
-	if (!r && !t->kfeat)
+	if (r)
+		return pgs_proc_explain(t->ctx, t->pid, r);
+	if (!t->kfeat)
 		r = pgs_kfeat_new(t->ctx, &t->kfeat);
 	if (r)
 		return r;

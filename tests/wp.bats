@@ -275,6 +275,48 @@ blocked_end() {
 	done
 	run_pgscan 1 wp --method=uffd -c 1 "$TARGET"
 	[[ $stderr == *"already traced, by process "* && -z $output ]]
+	has_kfeat soft_dirty || run_pgscan 1 wp -c 1 "$TARGET"
+}
+
+@test "a process in uninterruptible sleep is refused for now; one of its threads will do" {
+	requires_wp tool:gcc
+	gcc -pthread -o "$BATS_TEST_TMPDIR/asleep" -x c - <<-'END'
+		#include <pthread.h>
+		#include <unistd.h>
+		static void *wait(void *arg)
+		{
+			for (;;)
+				pause();
+			return arg;
+		}
+		int main(int argc, char **argv)
+		{
+			pthread_t thread;
+			if (argc > 1)
+				pthread_create(&thread, NULL, wait, NULL);
+			if (!vfork()) { /* the parent is in state D until its child ends */
+				pause();
+				_exit(0);
+			}
+			return argv == NULL;
+		}
+	END
+	local more
+
+	for more in '' more; do
+		"$BATS_TEST_TMPDIR/asleep" ${more:+"$more"} 3>&- &
+		TARGET=$!
+		until grep -q '^State:.*D' "/proc/$TARGET/status"; do
+			sleep 0.01
+		done
+		TARGETS+=("$(pgrep -P "$TARGET")" "$TARGET")
+		if [[ -z $more ]]; then
+			run_pgscan 1 wp --method=uffd -c 1 "$TARGET"
+			[[ $stderr == *"is in uninterruptible sleep"* && -z $output ]]
+		else
+			run_pgscan wp --method=uffd -c 1 -i 0.01 "$TARGET"
+		fi
+	done
 }
 
 # filtered_start [AS...]: a process whose seccomp filter kills it for userfaultfd(2); its pid in TARGET.
@@ -343,9 +385,13 @@ filtered_start() {
 	grep -q '^State:.*S' "/proc/$!/status"
 }
 
-@test "no such process, a zombie" {
+@test "no such process, a kernel thread, a zombie" {
 	run_pgscan 1 wp -c 1 4194303
-	[[ $stderr == *4194303* && -z $output ]]
+	[[ $stderr == *"no process 4194303"* && -z $output ]]
+	if [[ -d /proc/2 ]] && ! readlink /proc/2/exe >/dev/null; then
+		run_pgscan 1 wp -c 1 2
+		[[ $stderr == *"process 2 is a kernel thread"* && -z $output ]]
+	fi
 	sh -c 'sleep 0 & echo $!; exec sleep 60' >"$BATS_TEST_TMPDIR/zombie" 3>&- &
 	TARGETS+=("$!")
 	until [[ -s $BATS_TEST_TMPDIR/zombie ]] &&
@@ -353,7 +399,7 @@ filtered_start() {
 		sleep 0.01
 	done
 	run_pgscan 1 wp -c 1 "$(<"$BATS_TEST_TMPDIR/zombie")"
-	[[ -z $output ]]
+	[[ $stderr == *"is a zombie"* && -z $output ]]
 }
 
 @test "soft-dirty where the kernel has none is refused, not 0 pages written" {
