@@ -93,6 +93,8 @@ int dump_emit_vma(struct dump *d, pid_t pid, const struct pgs_vma *vma,
 int dump_summary(struct dump *d);
 /* dump_failed - a target failed with @err: a message, an entry in "errors", the exit status. */
 void dump_failed(struct dump *d, pid_t pid, const char *what, int err);
+/* dump_tell_racy - a note on the pages whose rows are marked so, if there are any. */
+void dump_tell_racy(const struct dump *d);
 /* dump_swap_area - the area that a swap type certainly is, or NULL. */
 const struct pgs_swap_area *dump_swap_area(struct dump *d, unsigned int type);
 /* dump_wants_frames - whether a column, a filter or the view needs kpageflags. */

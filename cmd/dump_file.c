@@ -22,6 +22,7 @@ enum {
 	P_SWAP_OFFSET,
 	P_SWAP_DEVICE,
 	P_SOURCE,
+	P_RACY,
 	P_COLS
 };
 
@@ -35,6 +36,7 @@ const struct pgs_col dump_file_cols[] = {
 	[P_SWAP_OFFSET]	= {"swap_offset", "SLOT", PGS_U64, 7, 0, "slot of the first page, in pages"},
 	[P_SWAP_DEVICE]	= {"swap_device", NULL, PGS_BLOB, 10, PGS_COL_HIDDEN, "the area's device or file, if certain"},
 	[P_SOURCE]	= {"source", NULL, PGS_STR, 9, 0, "how the state was found"},
+	[P_RACY]	= {"racy", NULL, PGS_BOOL, 4, PGS_COL_HIDDEN, "it changed each time it was looked at"},
 	[P_COLS]	= {0},
 };
 /* clang-format on */
@@ -47,6 +49,7 @@ struct file_run {
 	unsigned int swap_type;
 	uint64_t slot;
 	enum pgs_source source;
+	bool racy;
 };
 
 struct file_walk {
@@ -73,6 +76,9 @@ static int show(struct dump *d, const struct file_run *run)
 		return 0;
 	d->total.counts.pages += vals[P_PAGES].u;
 	d->total.counts.state[run->state] += vals[P_PAGES].u;
+	d->nr_racy += run->racy ? vals[P_PAGES].u : 0;
+	if (run->source == PGS_SRC_KCORE)
+		vals[P_RACY] = pgs_bool(run->racy);
 	if (run->located) {
 		vals[P_SWAP_TYPE] = pgs_u64(run->swap_type);
 		vals[P_SWAP_OFFSET] = pgs_u64(run->slot);
@@ -224,6 +230,7 @@ static int show_entries(struct file_walk *w, const struct pgs_kentries *runs, in
 			.swap_type = runs[i].swap_type,
 			.slot = runs[i].slot,
 			.source = PGS_SRC_KCORE,
+			.racy = runs[i].racy,
 		};
 
 		r = show(w->d, &run);
@@ -311,5 +318,6 @@ int dump_file(struct dump *d)
 	out_summary(d->out, "pages", PGS_U64, pgs_u64(d->total.counts.pages));
 	for (unsigned int i = PGS_PRESENT; i <= PGS_NONE; i++)
 		out_summary(d->out, pgs_state_name(i), PGS_U64, pgs_u64(d->total.counts.state[i]));
+	dump_tell_racy(d);
 	return d->failure;
 }

@@ -111,6 +111,7 @@ static int show_piece(struct walk *w, const struct pgs_piece *piece, struct pgs_
 	struct dump *d = w->d;
 	int r = 0;
 
+	d->nr_racy += piece->racy ? piece->pages : 0;
 	for (uint64_t i = 0, n; i < piece->pages && !r && !cmd_interrupted; i += n) {
 		struct dump_run run = {
 			.addr = piece->addr + (i << d->ctx->page_shift),
@@ -360,10 +361,7 @@ static void tell_notes(struct dump *d, const struct targets *targets)
 {
 	if (d->total.counts.hidden)
 		msg_note("frame numbers are hidden (needs CAP_SYS_ADMIN)");
-	if (d->nr_racy)
-		msg_note(
-			"%llu pages moved while their frames were looked at: their rows are marked",
-			(unsigned long long)d->nr_racy);
+	dump_tell_racy(d);
 	if (d->saw_ksm)
 		tell_ksm(d);
 	if (d->nr_refused)

@@ -43,7 +43,7 @@ const struct pgs_col dump_run_cols[] = {
 	[R_CGROUP]	= {"cgroup", NULL, PGS_BLOB, 12, EXTRA, "memory cgroup that is charged"},
 	[R_NODE]	= {"node", NULL, PGS_U64, 4, EXTRA, "NUMA node"},
 	[R_ZONE]	= {"zone", NULL, PGS_STR, 7, EXTRA, "zone"},
-	[R_RACY]	= {"racy", NULL, PGS_BOOL, 4, EXTRA, "the page moved while its frame was looked at"},
+	[R_RACY]	= {"racy", NULL, PGS_BOOL, 4, HIDDEN, "it changed each time it was looked at"},
 	[R_COLS]	= {0},
 };
 
@@ -109,7 +109,7 @@ bool dump_wants_frames(const struct dump *d)
 		return true;
 	if (d->opts->by == DUMP_VMA)
 		return false;
-	for (size_t i = R_KPAGEFLAGS; i < R_COLS; i++)
+	for (size_t i = R_KPAGEFLAGS; i < R_RACY; i++)
 		if (out_col_wanted(d->out, i))
 			return true;
 	return false;
@@ -130,6 +130,14 @@ const struct pgs_swap_area *dump_swap_area(struct dump *d, unsigned int type)
 {
 	pgs_swap_areas_ask(&d->swaps, d->env.kmem);
 	return pgs_swap_area_of_type(&d->swaps, type);
+}
+
+void dump_tell_racy(const struct dump *d)
+{
+	if (d->nr_racy)
+		msg_note("%llu pages changed each time they were looked at: their rows are marked "
+			 "racy",
+			 (unsigned long long)d->nr_racy);
 }
 
 static void fill_location(struct dump *d, const struct pgs_page *page, struct pgs_val *vals)
@@ -199,8 +207,8 @@ static void fill_run(struct dump *d, pid_t pid, const struct pgs_vma *vma,
 	vals[R_PERMS] = pgs_str(vma->perms);
 	if (is_table)
 		vals[R_ENTRY] = pgs_u64(run->word);
-	if (run->racy)
-		vals[R_RACY] = pgs_bool(true);
+	if (run->source == PGS_SRC_KCORE)
+		vals[R_RACY] = pgs_bool(run->racy);
 	if (d->frames.kpage)
 		fill_frames(d, run, vals, names);
 }
