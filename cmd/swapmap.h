@@ -44,7 +44,9 @@ struct swapmap_account {
 	uint64_t anon, shmem; /* slots, each once */
 	struct pgs_val cache; /* slots that only the swap cache holds */
 	bool cache_by_type;   /* and of each type, from kernel memory */
+	bool cache_estimated; /* by the frames of present pages */
 	uint64_t cache_of_type[PGS_PM_SWAP_TYPES];
+	uint64_t reserved; /* of cache_by_type: slots that no page uses */
 	uint64_t unaccounted;
 	uint64_t excess; /* more was found than is used: things moved meanwhile */
 };

@@ -9,31 +9,35 @@
 
 #define CHUNK 16384u /* slots looked at in one go */
 
-static uint64_t count_chunk(const struct swapmap *m, unsigned int type, uint64_t first,
-			    const uint8_t *flags, size_t count)
+/* Slots that an owner was found for are that owner's. */
+static void count_chunk(struct swapmap *m, unsigned int type, uint64_t first, const uint8_t *flags,
+			size_t count)
 {
-	uint64_t slots = 0;
+	struct swapmap_account *a = &m->account;
 
-	for (size_t i = 0; i < count; i++)
-		if (flags[i] & PGS_KSLOT_CACHED &&
-		    !(pgs_slots_get(m->slots, type, first + i).flags &
-		      (PGS_SLOT_ANON | PGS_SLOT_SHMEM)))
-			slots++;
-	return slots;
+	for (size_t i = 0; i < count; i++) {
+		bool reserved = flags[i] & PGS_KSLOT_RESERVED;
+
+		if (!(reserved || flags[i] & PGS_KSLOT_CACHED) ||
+		    pgs_slots_get(m->slots, type, first + i).flags &
+			    (PGS_SLOT_ANON | PGS_SLOT_SHMEM))
+			continue;
+		a->cache_of_type[type]++;
+		a->reserved += reserved;
+	}
 }
 
 static int count_area(struct swapmap *m, const struct pgs_kmem_area *area, uint8_t *flags)
 {
-	uint64_t *slots = &m->account.cache_of_type[area->type];
 	int r = 0;
 
-	*slots = 0;
+	m->account.cache_of_type[area->type] = 0;
 	for (uint64_t first = 0; first < area->slots && !r && !cmd_interrupted; first += CHUNK) {
 		size_t count = area->slots - first < CHUNK ? area->slots - first : CHUNK;
 
 		r = pgs_kmem_slots(m->env.kmem, area, first, count, flags);
 		if (!r)
-			*slots += count_chunk(m, area->type, first, flags, count);
+			count_chunk(m, area->type, first, flags, count);
 	}
 	return r;
 }

@@ -104,8 +104,11 @@ static const char *area_note(const struct swapmap *m, bool open)
 	if (m->hidden_slots)
 		return "slots hidden (needs CAP_SYS_ADMIN)";
 	if (is_partial(m))
-		return "shared memory needs the module or kernel memory";
-	return NULL;
+		return m->account.cache_estimated
+			       ? "shared memory needs the module or kernel memory; cached is an "
+				 "estimate"
+			       : "shared memory needs the module or kernel memory";
+	return m->account.cache_estimated ? "cached is an estimate" : NULL;
 }
 
 static int emit_area(struct swapmap *m, size_t line)

@@ -38,36 +38,45 @@ static int compare_entries(struct swapmap *m)
 }
 
 /*
- * At most what is left of the used slots can be held by the cache alone: a frame whose slot is
- * referred to at another address (mremap(2) after the fork) is not told apart otherwise.
+ * By the frames of present pages. At most what is left of the used slots can be held by the cache
+ * alone: a frame whose slot is referred to at another address (mremap(2) after the fork) is not
+ * told apart otherwise, and a cached page that nobody maps is not seen at all.
  */
+static int estimate_cache(struct swapmap *m, uint64_t left)
+{
+	uint64_t slots;
+	int r = 0;
+
+	if (m->cached_pages.set && !m->cached_pages.u) {
+		m->account.cache = pgs_u64(0);
+		return 0;
+	}
+	if (!m->owners_known || !m->cache)
+		return 0;
+	if (pgs_swapcache_seal(m->cache))
+		r = compare_entries(m);
+	slots = pgs_swapcache_slots(m->cache);
+	if (r)
+		return r;
+	m->account.cache = pgs_u64(slots < left ? slots : left);
+	m->account.cache_estimated = true;
+	return 0;
+}
+
 static int count_cache(struct swapmap *m, uint64_t left)
 {
 	struct swapmap_account *a = &m->account;
 	uint64_t slots = 0;
-	int r;
+	int r = m->owners_known && left ? swapmap_count_cache(m, &slots) : -EOPNOTSUPP;
 
-	if (!left || (m->cached_pages.set && !m->cached_pages.u)) {
+	if (!left) {
 		a->cache = pgs_u64(0);
 		return 0;
 	}
-	if (!m->owners_known)
-		return 0;
-	r = swapmap_count_cache(m, &slots);
-	if (r != -EOPNOTSUPP && r != -EFAULT) {
-		a->cache = swapmap_pages_if(!r, slots);
-		return r == -ENOMEM ? r : 0;
-	}
-	if (!m->cache)
-		return 0;
-	if (pgs_swapcache_seal(m->cache)) {
-		r = compare_entries(m);
-		if (r)
-			return r;
-	}
-	slots = pgs_swapcache_slots(m->cache);
-	a->cache = pgs_u64(slots < left ? slots : left);
-	return 0;
+	if (r == -EOPNOTSUPP || r == -EFAULT)
+		return estimate_cache(m, left);
+	a->cache = swapmap_pages_if(!r, slots);
+	return r == -ENOMEM ? r : 0;
 }
 
 int swapmap_reconcile(struct swapmap *m)
@@ -133,6 +142,18 @@ static int put_account(struct swapmap *m)
 	return r;
 }
 
+static int put_cache(struct swapmap *m)
+{
+	const struct swapmap_account *a = &m->account;
+	bool known = a->cache.set && !cmd_interrupted;
+	int r = put(m, "swap_cache_reserved", known && a->cache_by_type, a->reserved);
+
+	if (!r)
+		r = out_summary(m->out, "swap_cache_estimated", PGS_BOOL,
+				known ? pgs_bool(a->cache_estimated) : PGS_NULL);
+	return r ? r : out_summary(m->out, "swap_cached", PGS_U64, m->cached_pages);
+}
+
 static bool is_partial(const struct swapmap *m)
 {
 	return m->objs && !pgs_swapobjs_is_complete(m->objs);
@@ -147,7 +168,7 @@ static struct pgs_val count_val(struct pgs_count count)
 static int put_context(struct swapmap *m)
 {
 	struct pgs_zswap zswap = {0};
-	int r = out_summary(m->out, "swap_cached", PGS_U64, m->cached_pages);
+	int r = put_cache(m);
 
 	if (pgs_zswap_read(m->ctx, &zswap)) /* none, or it cannot be read */
 		zswap = (struct pgs_zswap){0};

@@ -18,10 +18,11 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#define SWP_USED    UINT64_C(1) /* include/linux/swap.h; always the first of the flags */
-#define SPACE_BITS  14u		/* SWAP_ADDRESS_SPACE_SHIFT */
-#define SPACE_SLOTS (UINT64_C(1) << SPACE_BITS)
-#define RUNS	    512u
+#define SWP_USED       UINT64_C(1) /* include/linux/swap.h; always the first of the flags */
+#define SWAP_HAS_CACHE 0x40u	   /* of swap_map, include/linux/swap.h: a slot without users */
+#define SPACE_BITS     14u	   /* SWAP_ADDRESS_SPACE_SHIFT */
+#define SPACE_SLOTS    (UINT64_C(1) << SPACE_BITS)
+#define RUNS	       512u
 
 /* A word of a swap table (mm/swap_table.h, as of 7.3): the low bits tell a folio from a shadow, the
  * five topmost bits belong to the slot's count, of which the lowest marks a zero page. */
@@ -170,6 +171,28 @@ static int mark_spaces(struct pgs_kmem *kmem, const struct pgs_kmem_area *area, 
 	return r;
 }
 
+/*
+ * Up to 6.14 a processor takes 64 slots at a time for what it will swap out next, and gives back as
+ * many at a time (mm/swap_slots.c). Nothing but this flag in their count tells them from free ones.
+ */
+static int mark_reserved(struct pgs_kmem *kmem, const struct pgs_kmem_area *area, uint64_t first,
+			 size_t count, uint8_t *flags)
+{
+	_cleanup_free_ uint8_t *counts = malloc(count);
+	uint64_t map;
+	int r;
+
+	if (!counts)
+		return -ENOMEM;
+	r = pgs_kmem_read(kmem, area->info, kmem->at.swap_info_struct_swap_map, &map);
+	if (!r)
+		r = pgs_kcore_read(kmem->kcore, map + first, counts, count);
+	for (size_t i = 0; i < count && !r; i++)
+		if (counts[i] == SWAP_HAS_CACHE && !(flags[i] & PGS_KSLOT_CACHED))
+			flags[i] |= PGS_KSLOT_RESERVED;
+	return r;
+}
+
 static int mark_zero_map(struct pgs_kmem *kmem, const struct pgs_kmem_area *area, uint64_t first,
 			 size_t count, uint8_t *flags)
 {
@@ -245,8 +268,11 @@ int pgs_kmem_slots(struct pgs_kmem *kmem, const struct pgs_kmem_area *area, uint
 		return -ERANGE;
 	if (pgs_kmem_has_swap_table(kmem))
 		return mark_tables(kmem, area, first, count, flags);
-	if (pgs_kmem_has(kmem, PGS_KMEM_SWAP_CACHE))
+	if (pgs_kmem_has(kmem, PGS_KMEM_SWAP_CACHE)) {
 		r = mark_spaces(kmem, area, first, count, flags);
+		if (!r && kmem->at.swap_info_struct_swap_map.size)
+			r = mark_reserved(kmem, area, first, count, flags);
+	}
 	if (!r && pgs_kmem_has(kmem, PGS_KMEM_ZERO_MAP))
 		r = mark_zero_map(kmem, area, first, count, flags);
 	return r;

@@ -194,8 +194,11 @@ swapmap_fixture() { # NAME ARGS...
 	swapmap_fixture swap-forked -a
 	jq_is '.summary | [.used, .anon_slots, .shmem_slots, .swap_cache_slots, .unaccounted, .swap_cached]' \
 		'[10,6,0,2,2,4]'
+	# By frames that is an estimate, and what is left with it
+	jq_is '.summary | [.swap_cache_reserved, .swap_cache_estimated]' '[null,true]'
 	swapmap_fixture swap-forked --by=device
 	jq_is '.rows[0] | [.anon, .shmem, .cached, .other]' '[6,0,2,2]'
+	jq_true '.rows[0].note | endswith("cached is an estimate")'
 }
 
 @test "cgroups: two processes of one are one owner" {
