@@ -104,6 +104,12 @@ $(O)/tools/%: tests/tools/%.c $(O)/flags
 	$(call say,CC)
 	$(Q)$(CC) $(cppflags) $(test_cflags) -MMD -MP -o $@ $<
 
+# Those that look with the library itself, which may be built with a sanitizer.
+$(O)/tools/kmem%: tests/tools/kmem%.c $(O)/libpgscan.a $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(cppflags) $(cflags) $(LDFLAGS) -MMD -MP -o $@ $< $(O)/libpgscan.a $(libs)
+
 # Unit tests: cmocka on libpgscan.a and, where they test the output, on cmd's objects but main's.
 test_objs := $(filter-out $(O)/cmd/main.o,$(cmd_objs)) $(O)/libpgscan.a
 $(O)/unit/%: tests/unit/%.c $(test_objs) $(O)/flags
