@@ -14,6 +14,7 @@ static const struct {
 	unsigned int mech;
 } mech_words[] = {
 	{"kcore", PGS_MECH_KCORE},
+	{"kcore_cache", PGS_MECH_KCORE_CACHE},
 	{"map_files", PGS_MECH_MAP_FILES},
 	{"module", PGS_MECH_MODULE},
 	{"pagemap_scan", PGS_MECH_PAGEMAP_SCAN},

@@ -74,9 +74,7 @@ static void parts_of_symbols(struct pgs_kmem *kmem)
 		pgs_kmem_off(kmem, PGS_KMEM_ZERO_MAP, 0, "this kernel has no zero map");
 }
 
-/* Symbols take longer than all else, and the pages of an object need none: looked up when a part is
- * first asked for that does. */
-static void find_symbols(struct pgs_kmem *kmem)
+static int look_up_symbols(struct pgs_kmem *kmem)
 {
 	enum { SUPER_BLOCKS, SHMEM_OPS, SWAP_INFO, NR_SWAPFILES, SWAPPER_SPACES, NR_SYMS };
 	struct pgs_ksym syms[NR_SYMS] = {
@@ -86,28 +84,39 @@ static void find_symbols(struct pgs_kmem *kmem)
 		[NR_SWAPFILES] = {.name = "nr_swapfiles"},
 		[SWAPPER_SPACES] = {.name = "swapper_spaces"},
 	};
-	int r;
+	int r = pgs_ksyms_find(kmem->ctx, kmem->kcore, syms, NR_SYMS);
 
-	if (kmem->named)
-		return;
-	kmem->named = true;
-	r = pgs_ksyms_find(kmem->ctx, kmem->kcore, syms, NR_SYMS);
-	if (!r && syms[SHMEM_OPS].addr != kmem->shmem_ops)
-		r = pgs_ctx_fail(kmem->ctx, -EOPNOTSUPP,
-				 "symbol shmem_ops is not what our own memory has it");
-	if (r) {
-		for (int part = PGS_KMEM_LIST; part < PGS_KMEM_PARTS; part++)
-			pgs_kmem_off(kmem, (enum pgs_kmem_part)part, r, "%s",
-				     pgs_ctx_error(kmem->ctx));
-		return;
-	}
+	if (r)
+		return r;
+	if (syms[SHMEM_OPS].addr != kmem->shmem_ops)
+		return pgs_ctx_fail(kmem->ctx, -EOPNOTSUPP,
+				    "symbol shmem_ops is not what our own memory has it");
 	kmem->sym = (struct kmem_symbols){
 		.super_blocks = syms[SUPER_BLOCKS].addr,
+		.shmem_ops = syms[SHMEM_OPS].addr,
 		.swap_info = syms[SWAP_INFO].addr,
 		.nr_swapfiles = syms[NR_SWAPFILES].addr,
 		.swapper_spaces = syms[SWAPPER_SPACES].addr,
 	};
-	parts_of_symbols(kmem);
+	pgs_kmem_cache_store(kmem, PGS_KMEM_CACHE);
+	return 0;
+}
+
+/* Symbols take longer than all else, and the pages of an object need none: looked up when a part is
+ * first asked for that does. Those that were kept are right where the one is that can be told. */
+static void find_symbols(struct pgs_kmem *kmem)
+{
+	int r = 0;
+
+	if (kmem->named)
+		return;
+	kmem->named = true;
+	if (kmem->sym.shmem_ops != kmem->shmem_ops)
+		r = look_up_symbols(kmem);
+	for (int part = PGS_KMEM_LIST; part < PGS_KMEM_PARTS && r; part++)
+		pgs_kmem_off(kmem, (enum pgs_kmem_part)part, r, "%s", pgs_ctx_error(kmem->ctx));
+	if (!r)
+		parts_of_symbols(kmem);
 }
 
 unsigned int pgs_kmem_nr_swapfiles(struct pgs_kmem *kmem)
@@ -234,6 +243,24 @@ static int self_test(struct pgs_kmem *kmem)
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
+/* By what an earlier start has learnt, if that passes the test; else from the beginning. */
+static int learn(struct pgs_kmem *kmem)
+{
+	int r;
+
+	if (pgs_kmem_cache_load(kmem, PGS_KMEM_CACHE) && !self_test(kmem))
+		return 0;
+	kmem->sym = (struct kmem_symbols){0};
+	r = pgs_kmem_layout(kmem);
+	if (r == -ENOENT)
+		r = pgs_ctx_fail(kmem->ctx, -EOPNOTSUPP, "there is no /sys/kernel/btf/vmlinux");
+	if (!r)
+		r = self_test(kmem);
+	if (!r)
+		pgs_kmem_cache_store(kmem, PGS_KMEM_CACHE);
+	return r;
+}
+
 static int try_start(struct pgs_kmem *kmem)
 {
 	struct pgs_ctx *ctx = kmem->ctx;
@@ -250,10 +277,9 @@ static int try_start(struct pgs_kmem *kmem)
 	if (r == -ENOENT)
 		r = pgs_ctx_fail(ctx, -EOPNOTSUPP, "there is no /proc/kcore");
 	if (!r)
-		r = pgs_kmem_layout(kmem);
-	if (r == -ENOENT)
-		r = pgs_ctx_fail(ctx, -EOPNOTSUPP, "there is no /sys/kernel/btf/vmlinux");
-	return r ? r : self_test(kmem);
+		r = learn(kmem);
+	/* What makes no sense to us is nothing that could be had another time. */
+	return r == -EBADMSG || r == -ENOEXEC ? -EOPNOTSUPP : r;
 }
 
 int pgs_kmem_start(struct pgs_kmem *kmem)

@@ -82,7 +82,7 @@ struct kmem_layout {
 
 /* Addresses; 0: not known. */
 struct kmem_symbols {
-	uint64_t super_blocks, swap_info, nr_swapfiles, swapper_spaces;
+	uint64_t super_blocks, shmem_ops, swap_info, nr_swapfiles, swapper_spaces;
 };
 
 struct pgs_kmem {
@@ -140,6 +140,16 @@ int pgs_kmem_off(struct pgs_kmem *kmem, enum pgs_kmem_part part, int err, const 
 /* pgs_kmem_layout - fill kmem->at from the kernel's type information. 0, or -errno with the reason
  * in the context. */
 int pgs_kmem_layout(struct pgs_kmem *kmem) __attribute__((nonnull, warn_unused_result));
+
+/* ---- kmem_cache.c ---------------------------------------------------------------------------- */
+
+#define PGS_KMEM_CACHE "/run/pgscan" /* gone with the boot */
+
+/* pgs_kmem_cache_load - kmem->at and kmem->sym as a start of this kernel left them in @folder;
+ * symbols that were not looked up then are 0. False: nothing that can be believed is there. */
+bool pgs_kmem_cache_load(struct pgs_kmem *kmem, const char *folder) __attribute__((nonnull));
+/* pgs_kmem_cache_store - leave them there, if we are root and it can be written. */
+void pgs_kmem_cache_store(const struct pgs_kmem *kmem, const char *folder) __attribute__((nonnull));
 
 /* ---- kmem_objects.c -------------------------------------------------------------------------- */
 

@@ -253,6 +253,160 @@ slots_of_no_area() {
 	dmesg | diff "$BATS_TEST_TMPDIR/dmesg" -
 }
 
+# ---- what a start needs ----
+
+# no_btf: hide the kernel's type information. with_btf: show it again. other_btf FILE: show that.
+no_btf() {
+	mount -t tmpfs none /sys/kernel/btf
+	defer with_btf
+}
+
+with_btf() {
+	! mountpoint -q /sys/kernel/btf || umount /sys/kernel/btf
+	! mountpoint -q /sys/kernel/btf/vmlinux || umount /sys/kernel/btf/vmlinux
+}
+
+other_btf() {
+	mount --bind "$1" /sys/kernel/btf/vmlinux
+	defer with_btf
+}
+
+# kmem_is_off REASON: refused, and said so; what needs no kernel memory goes on
+kmem_is_off() {
+	run_pgscan 4 check kmem --json
+	jq_is '.rows[0].state' '"no"'
+	jq_true ".rows[0].detail | contains(\"$1\")"
+	run_pgscan 4 dump --kmod=off --kcore=require $$
+	[[ $stderr == *"$1"* ]]
+	run_pgscan dump --kmod=off --by=vma --json $$
+}
+
+@test "no type information, a part of it, or none that is such: refused, with the reason" {
+	local size cut at
+	rm -rf /run/pgscan
+	size=$(stat -c %s /sys/kernel/btf/vmlinux)
+	no_btf
+	kmem_is_off "there is no /sys/kernel/btf/vmlinux"
+	with_btf
+	for cut in 0 23 1000 $((size / 2)) $((size - 1)); do
+		head -c "$cut" /sys/kernel/btf/vmlinux >"$BATS_TEST_TMPDIR/btf"
+		other_btf "$BATS_TEST_TMPDIR/btf"
+		kmem_is_off "cannot make sense of '/sys/kernel/btf/vmlinux'"
+		with_btf
+	done
+	# Whole, but of a kernel whose inodes have no such member
+	cp /sys/kernel/btf/vmlinux "$BATS_TEST_TMPDIR/btf"
+	at=$(strings -t d "$BATS_TEST_TMPDIR/btf" | awk '$2 == "i_sb_list" { print $1 }')
+	printf x | dd of="$BATS_TEST_TMPDIR/btf" bs=1 seek="$at" conv=notrunc status=none
+	other_btf "$BATS_TEST_TMPDIR/btf"
+	kmem_is_off "has no member i_sb_list"
+	with_btf
+	[[ ! -e /run/pgscan ]]
+	run_pgscan check kmem
+}
+
+cache=/run/pgscan/kernel-memory
+
+# Whether a start takes what the cache has: without type information there is no other way
+cache_is_used() {
+	local status=0
+	"$PGSCAN" check kmem >/dev/null 2>&1 || status=$?
+	((status == 0))
+}
+
+# cache_fresh: the file as a start leaves it, in a folder as it makes it
+cache_fresh() {
+	rm -rf /run/pgscan
+	mkdir -m 700 /run/pgscan
+	(umask 077 && cp "$BATS_TEST_TMPDIR/cache" "$cache")
+}
+
+# The sum at the end of the cache, as its contents are now: FNV-1a
+cache_sum() {
+	local size sum=$((0xcbf29ce484222325)) byte i
+	size=$(($(stat -c %s "$cache") - 8))
+	for byte in $(head -c "$size" "$cache" | od -An -v -tu1); do
+		sum=$(((sum ^ byte) * 0x100000001b3))
+	done
+	for ((i = 0; i < 64; i += 8)); do
+		# shellcheck disable=SC2059 # an escape
+		printf "\\x$(printf %02x $((sum >> i & 255)))"
+	done | dd of="$cache" bs=1 seek="$size" conv=notrunc status=none
+}
+
+# Each makes it one that is not to be believed
+spoil() {
+	local at
+	case $1 in
+	file-of-user) chown 1000 "$cache" ;;
+	file-of-group) chmod 660 "$cache" ;;
+	folder-of-user) chown 1000 /run/pgscan ;;
+	folder-of-all) chmod 1777 /run/pgscan ;;
+	link) mv "$cache" /run/other && ln -s /run/other "$cache" ;;
+	folder-link) mv /run/pgscan /run/elsewhere && ln -s /run/elsewhere /run/pgscan ;;
+	short) truncate -s -1 "$cache" ;;
+	long) echo >>"$cache" ;;
+	fifo) rm "$cache" && mkfifo -m 600 "$cache" ;;
+	byte-*) # the file's byte there is another one
+		at=${1#byte-}
+		head -c "$at" "$BATS_TEST_TMPDIR/cache" >"$cache"
+		tail -c "+$((at + 1))" "$BATS_TEST_TMPDIR/cache" | head -c 1 | tr '\000-\377' '\001-\377\000' >>"$cache"
+		tail -c "+$((at + 2))" "$BATS_TEST_TMPDIR/cache" >>"$cache"
+		;;
+	esac
+}
+
+@test "what a start has learnt is kept for the next, where root alone can write, and else not believed" {
+	local how size
+	rm -rf /run/pgscan
+	defer rm -rf /run/pgscan /run/other /run/elsewhere
+	run_pgscan check kmem
+	[[ $(stat -c '%a %u' /run/pgscan "$cache" | tr '\n' ' ') == "700 0 600 0 " ]]
+	[[ $(ls -A /run/pgscan) == kernel-memory ]]
+	cp "$cache" "$BATS_TEST_TMPDIR/cache"
+	size=$(stat -c %s "$cache")
+	no_btf
+	cache_is_used
+	cache_fresh
+	cache_is_used
+	PGSCAN_DISABLE=kcore_cache run_pgscan 4 check kmem
+	for how in file-of-user file-of-group folder-of-user folder-of-all link folder-link short long fifo \
+		byte-0 byte-8 byte-20 byte-80 byte-$((size / 2)) byte-$((size - 1)); do
+		cache_fresh
+		spoil "$how"
+		! cache_is_used || fail "believed: $how"
+		rm -rf /run/pgscan /run/other /run/elsewhere
+	done
+}
+
+@test "a cache that does not fit this kernel's memory is found out by the test, and made anew" {
+	local sum at=120 # behind the head and the symbols: the first members
+	rm -rf /run/pgscan
+	defer rm -rf /run/pgscan
+	run_pgscan check kmem
+	sum=$(md5sum <"$cache")
+	# Two of them change places; all else is as it should be
+	{ tail -c "+$((at + 9))" "$cache" | head -c 8 && tail -c "+$((at + 1))" "$cache" | head -c 8; } \
+		>"$BATS_TEST_TMPDIR/pair"
+	dd if="$BATS_TEST_TMPDIR/pair" of="$cache" bs=1 seek="$at" conv=notrunc status=none
+	cache_sum
+	[[ $(md5sum <"$cache") != "$sum" ]]
+	run_pgscan check kmem
+	[[ $(md5sum <"$cache") == "$sum" ]]
+}
+
+@test "only root writes it, and only where it can" {
+	rm -rf /run/pgscan
+	setpriv --reuid=1000 --inh-caps=+sys_rawio,+dac_read_search --ambient-caps=+sys_rawio,+dac_read_search \
+		"$PGSCAN" check kmem >"$out"
+	grep -q yes "$out"
+	[[ ! -e /run/pgscan ]]
+	mount -o remount,ro /run
+	defer mount -o remount,rw /run
+	run_pgscan check kmem
+	[[ ! -e /run/pgscan ]]
+}
+
 @test "kptr_restrict=2 hides nothing from it" {
 	areas_make
 	areas_on file disk # two, so that symbols are needed to tell them apart
