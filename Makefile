@@ -182,10 +182,19 @@ vm: all
 	@tests/vm/shell $(GUEST)
 
 ## make sanitize        the host tests on a build with AddressSanitizer and UBSan
+sanitizers := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 sanitize:
 	@scripts/deps build demo check
 	@$(MAKE) --no-print-directory O=$(O)/sanitize PGSCAN=$(abspath $(O))/sanitize/pgscan check-host \
-		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all'
+		CFLAGS='$(sanitizers)'
+
+## make fuzz            a million spoilt BTFs, core files and VMCOREINFOs, on that build (5 minutes)
+.PHONY: fuzz
+fuzz:
+	@$(MAKE) --no-print-directory O=$(O)/sanitize CFLAGS='$(sanitizers)' \
+		$(O)/sanitize/unit/test_btf $(O)/sanitize/unit/test_kmem
+	@PGSCAN_FUZZ_RUNS=1000000 $(O)/sanitize/unit/test_btf
+	@PGSCAN_FUZZ_RUNS=1000000 $(O)/sanitize/unit/test_kmem
 
 ## make valgrind        the host tests with pgscan under valgrind
 valgrind:

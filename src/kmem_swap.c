@@ -7,8 +7,11 @@
  *			later: si->cluster_info[slot / 512].table, a word a slot
  *	zero pages	since 6.12: the bitmap si->zeromap; later a bit of that word
  *
- * What has been seen to hold is 6.1, 6.12 and 7.3; a kernel between them whose structures are
- * neither has no such part.
+ * What has been seen to hold is 6.1, 6.12 and 7.3. Between them lie tables of pointers beside a
+ * swap_map (6.18, "mm, swap: use the swap table for the swap cache and switch API"), and tables of
+ * frame numbers beside the bitmap (until "mm, swap: merge zeromap into swap table"). Those kernels
+ * have no swapper_spaces any more, and a table is only read where neither swap_map nor zeromap is
+ * left: nothing is told of their swap cache, and zero pages by the bitmap.
  */
 #include "kmem_priv.h"
 
@@ -24,8 +27,9 @@
 #define SPACE_SLOTS    (UINT64_C(1) << SPACE_BITS)
 #define RUNS	       512u
 
-/* A word of a swap table (mm/swap_table.h, as of 7.3): the low bits tell a folio from a shadow, the
- * five topmost bits belong to the slot's count, of which the lowest marks a zero page. */
+/* A word of a swap table (mm/swap_table.h, as of 7.3): the low bits tell a folio from a shadow,
+ * which is odd, and from slots that are free, bad or of a hibernation image; the five topmost bits
+ * are the slot's count and, the lowest of them, the mark of a zero page. */
 #define TABLE_KIND   UINT64_C(3)
 #define TABLE_CACHED UINT64_C(2)
 #define TABLE_ZERO   (UINT64_C(1) << 59)

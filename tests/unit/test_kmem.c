@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
@@ -125,12 +126,18 @@ static void test_vmcoreinfo(void **state)
 	image_free(m);
 }
 
+static unsigned long fuzz_runs(void)
+{
+	const char *runs = getenv("PGSCAN_FUZZ_RUNS");
+
+	return runs ? strtoul(runs, NULL, 10) : 20000;
+}
+
 /* Turned bytes in the headers and notes: refused, or understood as something else. */
 static void test_bytes_turned(void **state)
 {
 	static unsigned char file[8192], bytes[8192];
-	const char *runs = getenv("PGSCAN_FUZZ_RUNS");
-	unsigned long nr = runs ? strtoul(runs, NULL, 10) : 20000;
+	unsigned long nr = fuzz_runs();
 	struct image *m = image_new();
 	unsigned int seed = 1;
 	size_t len = core_build(file, "memory", 6, "SYMBOL(x)=1\nSYMBOL(_stext)=ffffffff81000000\n",
@@ -261,6 +268,83 @@ static void test_symbols(void **state)
 		assert_int_equal(syms[4].addr, 0xffffffff84000000);
 		image_free(m);
 	}
+}
+
+static void turn_bytes(void *at, size_t len, unsigned int *seed)
+{
+	unsigned char *bytes = at;
+
+	for (int k = rand_r(seed) % 3; k >= 0; k--)
+		bytes[(unsigned int)rand_r(seed) % len] = (unsigned char)rand_r(seed);
+}
+
+/* A tree without /proc/kallsyms, so that nothing else is asked. */
+static struct pgs_ctx *empty_tree(char dir[])
+{
+	struct pgs_ctx *ctx;
+	char proc[64];
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(proc, sizeof(proc), "%s/proc", dir);
+	assert_int_equal(mkdir(proc, 0700), 0);
+	assert_int_equal(pgs_ctx_open(dir, &ctx), 0);
+	assert_int_equal(rmdir(proc), 0);
+	assert_int_equal(rmdir(dir), 0);
+	return ctx;
+}
+
+/* @mem_len bytes of memory and @info may have been turned: refused, or what is found is right; of a
+ * table whose bytes were turned that cannot be said. Returns whether it was refused. */
+static bool find_turned(struct pgs_ctx *ctx, const unsigned char *mem, size_t mem_len,
+			const char *info, bool is_whole)
+{
+	static unsigned char file[16384];
+	struct pgs_ksym syms[] = {{.name = "swap_info"}, {.name = "super_blocks"}};
+	size_t len = core_build(file, mem, mem_len, info, NULL, 0);
+	struct pgs_kcore *kcore;
+	int r;
+
+	assert_int_equal(pgs_kcore_new(ctx, core_fd(file, len), &kcore), 0);
+	r = pgs_ksyms_find(ctx, kcore, syms, 2);
+	pgs_kcore_close(kcore);
+	if (r || !is_whole)
+		return r;
+	assert_true(!syms[0].addr || syms[0].addr == 0xffffffff8300abc0);
+	assert_true(!syms[1].addr || syms[1].addr == 0xffffffff82345678);
+	return false;
+}
+
+/* What VMCOREINFO says is believed only where the table that it leads to has _stext where it is. */
+static void test_symbols_turned(void **state)
+{
+	char dir[] = "/tmp/test_kmem.XXXXXX";
+	struct pgs_ctx *ctx = empty_tree(dir);
+	struct image *m = image_new();
+	unsigned long nr = fuzz_runs(), refused = 0;
+	unsigned int seed = 1;
+
+	(void)state;
+	strcpy(m->info, "SYMBOL(_stext)=ffffffff81000000\n");
+	put_tokens(m);
+	put_names(m);
+	put_offsets(m, PERCPU);
+	assert_true(m->used < 8192);
+	assert_false(find_turned(ctx, m->mem, m->used, m->info, true));
+	for (unsigned long i = 0; i < nr; i++) {
+		bool is_whole = rand_r(&seed) % 4;
+		unsigned char mem[8192];
+		char info[1024];
+
+		memcpy(mem, m->mem, m->used);
+		memcpy(info, m->info, sizeof(info));
+		turn_bytes(info, strlen(m->info), &seed);
+		if (!is_whole)
+			turn_bytes(mem, m->used, &seed);
+		refused += find_turned(ctx, mem, m->used, info, is_whole);
+	}
+	assert_true(refused > nr / 2 && refused < nr);
+	pgs_ctx_close(ctx);
+	image_free(m);
 }
 
 /* ---- an XArray ------------------------------------------------------------------------------- */
@@ -496,14 +580,36 @@ static void test_little_room(void **state)
 	image_free(t.m);
 }
 
+/* Tables are understood where they have taken over both the counts and the zero map, and not
+ * before.
+ */
+static void test_swap_tables(void **state)
+{
+	const struct kmem_member there = {8, 8}, none = {0};
+	struct pgs_kmem kmem = {.at = {.swap_info_struct_cluster_info = there,
+				       .swap_cluster_info_table = there,
+				       .swap_cluster_info_bytes = 64,
+				       .cluster_slots = 512}};
+
+	(void)state;
+	assert_true(pgs_kmem_has_swap_table(&kmem)); /* 7.3 */
+	kmem.at.swap_info_struct_zeromap = there;
+	assert_false(pgs_kmem_has_swap_table(&kmem)); /* before the zero map went into it */
+	kmem.at.swap_info_struct_swap_map = there;
+	assert_false(pgs_kmem_has_swap_table(&kmem)); /* 6.18 */
+	kmem.at.swap_info_struct_zeromap = none;
+	assert_false(pgs_kmem_has_swap_table(&kmem)); /* 6.1, if it had such a structure */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reads),	      cmocka_unit_test(test_vmcoreinfo),
-		cmocka_unit_test(test_bytes_turned),  cmocka_unit_test(test_symbols),
-		cmocka_unit_test(test_root_entries),  cmocka_unit_test(test_runs),
-		cmocka_unit_test(test_large_entry),   cmocka_unit_test(test_foreign_nodes),
-		cmocka_unit_test(test_wild_pointers), cmocka_unit_test(test_little_room),
+		cmocka_unit_test(test_reads),	       cmocka_unit_test(test_vmcoreinfo),
+		cmocka_unit_test(test_bytes_turned),   cmocka_unit_test(test_symbols),
+		cmocka_unit_test(test_symbols_turned), cmocka_unit_test(test_root_entries),
+		cmocka_unit_test(test_runs),	       cmocka_unit_test(test_large_entry),
+		cmocka_unit_test(test_foreign_nodes),  cmocka_unit_test(test_wild_pointers),
+		cmocka_unit_test(test_little_room),    cmocka_unit_test(test_swap_tables),
 	};
 
 	return cmocka_run_group_tests_name("kmem", tests, NULL, NULL);
