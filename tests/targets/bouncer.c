@@ -65,17 +65,10 @@ int main(int argc, char **argv)
 	static const struct target_cmd cmds[] = {{"rounds", rounds}, {NULL, NULL}};
 	pthread_t thread;
 	struct target t;
-	size_t pages;
 
 	(void)argc;
 	target_init(&t, argv, keys);
-	pages = target_number(target_word(argv, "pages", "512"));
-	target_write(&t,
-		     target_region_add(&t, "bouncer",
-				       target_map(&t, pages, PROT_READ | PROT_WRITE,
-						  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
-				       pages),
-		     "all");
+	target_dense(&t, "bouncer", target_number(target_word(argv, "pages", "512")));
 	bouncer.t = &t;
 	errno = pthread_create(&thread, NULL, bounce, &bouncer);
 	if (errno)

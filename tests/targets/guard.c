@@ -10,16 +10,10 @@ int main(int argc, char **argv)
 	const struct target_region *r;
 	struct target t;
 	const char *list;
-	size_t pages;
 
 	(void)argc;
 	target_init(&t, argv, keys);
-	pages = target_number(target_word(argv, "pages", "4"));
-	r = target_region_add(&t, "guard",
-			      target_map(&t, pages, PROT_READ | PROT_WRITE,
-					 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
-			      pages);
-	target_write(&t, r, "all");
+	r = target_dense(&t, "guard", target_number(target_word(argv, "pages", "4")));
 	list = target_word(argv, "guard", "1");
 	if (!target_apply(&t, r, list, target_advise_pages, MADV_GUARD_INSTALL))
 		target_usage(list);

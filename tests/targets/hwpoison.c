@@ -18,7 +18,6 @@ int main(int argc, char **argv)
 	const struct target_region *r;
 	struct target t;
 	const char *list;
-	size_t pages;
 
 	(void)argc;
 	target_init(&t, argv, keys);
@@ -26,12 +25,7 @@ int main(int argc, char **argv)
 		fputs("hwpoison: only in a guest (PGSCAN_GUEST is not set)\n", stderr);
 		return 2;
 	}
-	pages = target_number(target_word(argv, "pages", "8"));
-	r = target_region_add(&t, "hwpoison",
-			      target_map(&t, pages, PROT_READ | PROT_WRITE,
-					 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
-			      pages);
-	target_write(&t, r, "all");
+	r = target_dense(&t, "hwpoison", target_number(target_word(argv, "pages", "8")));
 	/* The kernel tells a process of the dirty page that it has lost, and takes no "ignore". */
 	signal(SIGBUS, on_sigbus);
 	list = target_word(argv, "poison", "2");

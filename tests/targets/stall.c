@@ -61,17 +61,10 @@ int main(int argc, char **argv)
 	static const struct target_cmd cmds[] = {{"reset", reset}, {"worst", worst}, {NULL, NULL}};
 	pthread_t thread;
 	struct target t;
-	size_t pages;
 
 	(void)argc;
 	target_init(&t, argv, keys);
-	pages = target_number(target_word(argv, "pages", "262144"));
-	target_write(&t,
-		     target_region_add(&t, "stall",
-				       target_map(&t, pages, PROT_READ | PROT_WRITE,
-						  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
-				       pages),
-		     "all");
+	target_dense(&t, "stall", target_number(target_word(argv, "pages", "262144")));
 	errno = pthread_create(&thread, NULL, map_and_unmap, &t.page_size);
 	if (errno)
 		target_die("pthread_create");

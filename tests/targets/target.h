@@ -252,6 +252,17 @@ static inline void target_read(struct target *t, const struct target_region *r, 
 		target_usage(list);
 }
 
+/* target_dense - @pages small pages, all of them written, announced as a region. */
+static inline const struct target_region *target_dense(struct target *t, const char *name,
+						       size_t pages)
+{
+	char *p = target_map(t, pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const struct target_region *r = target_region_add(t, name, p, pages);
+
+	target_write(t, r, "all");
+	return r;
+}
+
 static inline int target_advice(const char *name)
 {
 	static const struct {
