@@ -4,9 +4,8 @@
 #include "caps.h"
 #include "cleanup.h"
 #include "inject_arch.h"
-#include "maps.h"
+#include "inject_find.h"
 #include "procfs.h"
-#include "units.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -38,203 +37,18 @@
 
 struct pgs_inject {
 	struct pgs_ctx *ctx;
-	pid_t pid, tid;
-	int seccomp;   /* of the thread: 0 none, 1 strict, 2 filter */
-	uint64_t insn; /* where a system call instruction is */
+	pid_t pid;
+	struct pgs_thread thread; /* the one that is made to call */
+	uint64_t insn;		  /* where a system call instruction is */
 	unsigned int options;
 	bool seized, stopped;
 	bool changed; /* the thread's registers are not @saved */
 	struct pgs_regs saved;
 };
 
-/* ---- which thread, which instruction --------------------------------------------------------- */
-
-struct thread_state {
-	char state; /* R S D T t Z X … */
-	uint64_t tracer, seccomp;
-};
-
-static int read_thread(struct pgs_ctx *ctx, pid_t pid, pid_t tid, struct thread_state *ret)
-{
-	_cleanup_free_ char *text = NULL;
-	struct thread_state ts = {0};
-	const char *state;
-
-	if (pgs_read_file(ctx, 0, &text, "proc/%d/task/%d/status", (int)pid, (int)tid) < 0)
-		return -ESRCH;
-	state = strstr(text, "\nState:");
-	if (!state)
-		return -EBADMSG;
-	state += strlen("\nState:");
-	ts.state = state[strspn(state, " \t")];
-	if (pgs_text_field(text, "TracerPid", &ts.tracer) < 0 ||
-	    pgs_text_field(text, "Seccomp", &ts.seccomp) < 0)
-		return -EBADMSG;
-	*ret = ts;
-	return 0;
-}
-
-/* D would not stop before its sleep ends. T is fine: it stays stopped afterwards. */
-static bool can_stop(const struct thread_state *ts)
-{
-	return !ts->tracer && strchr("RST", ts->state);
-}
-
-static int refuse(struct pgs_inject *inject, const struct thread_state *leader)
-{
-	struct pgs_ctx *ctx = inject->ctx;
-	int pid = (int)inject->pid;
-
-	if (leader->tracer)
-		return pgs_ctx_fail(ctx, -EBUSY, "process %d is already traced, by process %d", pid,
-				    (int)leader->tracer);
-	if (leader->state == 'Z')
-		return pgs_ctx_fail(ctx, -EOPNOTSUPP, "process %d has exited: it is a zombie", pid);
-	if (leader->state == 'D')
-		return pgs_ctx_fail(
-			ctx, -EBUSY,
-			"process %d is in uninterruptible sleep and cannot be stopped now", pid);
-	return pgs_ctx_fail(ctx, -EBUSY, "no thread of process %d can be stopped: state %c", pid,
-			    leader->state);
-}
-
-/* Whether a stop would go unnoticed: the thread runs, or sleeps in a call that goes on by itself.
- * Of this file the kernel checks the right to read it at each read. */
-static bool stops_unnoticed(struct pgs_ctx *ctx, pid_t pid, pid_t tid)
-{
-	_cleanup_close_ int fd = pgs_open(ctx, 0, 0, "proc/%d/task/%d/syscall", (int)pid, (int)tid);
-	char text[32];
-	uint64_t nr;
-	ssize_t n;
-
-	if (fd < 0)
-		return true;
-	pgs_caps_raise(PGS_CAP(CAP_SYS_PTRACE));
-	n = read(fd, text, sizeof(text) - 1);
-	pgs_caps_lower();
-	if (n <= 0)
-		return true;
-	text[n] = '\0';
-	text[strcspn(text, " \n")] = '\0';
-	return pgs_parse_u64(text, &nr) || pgs_syscall_restarts((long)nr);
-}
-
-static void take_thread(struct pgs_inject *inject, pid_t tid, const struct thread_state *ts)
-{
-	inject->tid = tid;
-	inject->seccomp = (int)ts->seccomp;
-}
-
-/* Another thread than the first: one that will not notice, if there is one. */
-static int choose_other(struct pgs_inject *inject)
-{
-	_cleanup_(pgs_closedirp) DIR *dir = NULL;
-	int fd = pgs_open(inject->ctx, 0, O_DIRECTORY, "proc/%d/task", (int)inject->pid);
-	struct thread_state ts;
-	struct dirent *entry;
-
-	if (fd < 0)
-		return fd;
-	dir = fdopendir(fd);
-	while (dir && (entry = readdir(dir))) {
-		uint64_t tid;
-
-		if (pgs_parse_u64(entry->d_name, &tid) ||
-		    read_thread(inject->ctx, inject->pid, (pid_t)tid, &ts) || !can_stop(&ts))
-			continue;
-		if (!inject->tid)
-			take_thread(inject, (pid_t)tid, &ts);
-		if (!stops_unnoticed(inject->ctx, inject->pid, (pid_t)tid))
-			continue;
-		take_thread(inject, (pid_t)tid, &ts);
-		break;
-	}
-	return 0;
-}
-
-/* The first thread is preferred: it is the one whose descriptors pidfd_getfd(2) looks at, should
- * the threads not share them. */
-static int choose_thread(struct pgs_inject *inject)
-{
-	struct thread_state leader;
-	int r = read_thread(inject->ctx, inject->pid, inject->pid, &leader);
-
-	if (r)
-		return pgs_ctx_fail(inject->ctx, r, "there is no process %d", (int)inject->pid);
-	if (can_stop(&leader)) {
-		take_thread(inject, inject->pid, &leader);
-		if (stops_unnoticed(inject->ctx, inject->pid, inject->pid))
-			return 0;
-	}
-	r = choose_other(inject);
-	if (r)
-		return r;
-	return inject->tid ? 0 : refuse(inject, &leader);
-}
-
-/* Look for the instruction in [start, end) of the target. The bytes may be the middle of another
- * one: nothing but the two of them is executed. */
-static int search_mapping(int mem, const struct pgs_vma *vma, uint64_t *ret_insn)
-{
-	enum { CHUNK = 65536 };
-	_cleanup_free_ unsigned char *buf = malloc(CHUNK);
-	ssize_t n;
-
-	for (uint64_t at = vma->start; buf && at < vma->end; at += (uint64_t)n) {
-		const unsigned char *p = buf;
-		size_t want = vma->end - at < CHUNK ? vma->end - at : CHUNK;
-
-		n = pread(mem, buf, want, (off_t)at);
-		if (n <= 0)
-			return 0;
-		while ((p = memmem(p, (size_t)(buf + n - p), pgs_insn_bytes, pgs_insn_size))) {
-			if ((size_t)(p - buf) % pgs_insn_align == 0) {
-				*ret_insn = at + (uint64_t)(p - buf);
-				return 1;
-			}
-			p++;
-		}
-	}
-	return buf ? 0 : -ENOMEM;
-}
-
-/* Every process has one in its vdso; if that is off, in its C library or in itself. */
-static int search_pass(struct pgs_inject *inject, int mem, bool vdso)
-{
-	_cleanup_(pgs_maps_closep) struct pgs_maps *maps = NULL;
-	struct pgs_vma vma;
-	int r = pgs_maps_open(inject->ctx, inject->pid, &maps), found;
-
-	while (!r && (r = pgs_maps_next(maps, &vma)) > 0) {
-		bool is_vdso = vma.name_len == 6 && !memcmp(vma.name, "[vdso]", 6);
-
-		r = 0;
-		if (vma.perms[2] != 'x' || is_vdso != vdso || vma.kind == PGS_VMA_DEVICE)
-			continue;
-		found = search_mapping(mem, &vma, &inject->insn);
-		if (found)
-			return found;
-	}
-	return r;
-}
-
 int pgs_inject_relocate(struct pgs_inject *inject)
 {
-	_cleanup_close_ int mem =
-		pgs_open(inject->ctx, PGS_CAP(CAP_SYS_PTRACE), 0, "proc/%d/mem", (int)inject->pid);
-	int r;
-
-	if (mem < 0)
-		return mem;
-	r = search_pass(inject, mem, true);
-	if (!r)
-		r = search_pass(inject, mem, false);
-	if (r < 0)
-		return r;
-	return r ? 0
-		 : pgs_ctx_fail(inject->ctx, -EOPNOTSUPP,
-				"process %d has no system call instruction in its memory",
-				(int)inject->pid);
+	return pgs_find_insn(inject->ctx, inject->pid, &inject->insn);
 }
 
 int pgs_inject_open(struct pgs_ctx *ctx, pid_t pid, struct pgs_inject **ret_inject)
@@ -252,7 +66,7 @@ int pgs_inject_open(struct pgs_ctx *ctx, pid_t pid, struct pgs_inject **ret_inje
 			(int)pid);
 	inject->ctx = ctx;
 	inject->pid = pid;
-	r = choose_thread(inject);
+	r = pgs_find_thread(ctx, pid, &inject->thread);
 	if (!r)
 		r = pgs_inject_relocate(inject);
 	if (r)
@@ -264,7 +78,7 @@ int pgs_inject_open(struct pgs_ctx *ctx, pid_t pid, struct pgs_inject **ret_inje
 
 pid_t pgs_inject_tid(const struct pgs_inject *inject)
 {
-	return inject->tid;
+	return inject->thread.tid;
 }
 
 /* ---- ptrace ---------------------------------------------------------------------------------- */
@@ -272,7 +86,7 @@ pid_t pgs_inject_tid(const struct pgs_inject *inject)
 static int trace(const struct pgs_inject *inject, enum __ptrace_request request, uintptr_t addr,
 		 uintptr_t data)
 {
-	return ptrace(request, inject->tid, addr, data) < 0 ? -errno : 0;
+	return ptrace(request, inject->thread.tid, addr, data) < 0 ? -errno : 0;
 }
 
 static int get_regs(const struct pgs_inject *inject, struct pgs_regs *ret_regs)
@@ -318,7 +132,7 @@ static int wait_status(struct pgs_inject *inject, uint64_t deadline)
 	int status;
 
 	for (;;) {
-		pid_t pid = waitpid(inject->tid, &status, __WALL | WNOHANG);
+		pid_t pid = waitpid(inject->thread.tid, &status, __WALL | WNOHANG);
 		uint64_t now = now_ns();
 		struct timespec left;
 		sigset_t chld;
@@ -379,7 +193,7 @@ int pgs_inject_seize(struct pgs_inject *inject, unsigned int options)
 	int r;
 
 	inject->options = options | PTRACE_O_TRACESYSGOOD;
-	if (inject->seccomp)
+	if (inject->thread.seccomp)
 		inject->options |= PTRACE_O_SUSPEND_SECCOMP;
 	pgs_caps_raise(PGS_CAP(CAP_SYS_PTRACE) | PGS_CAP(CAP_SYS_ADMIN));
 	r = trace(inject, PTRACE_SEIZE, 0, inject->options);
@@ -387,7 +201,7 @@ int pgs_inject_seize(struct pgs_inject *inject, unsigned int options)
 	inject->seized = !r;
 	if (!r)
 		return 0;
-	if (inject->seccomp && (r == -EPERM || r == -EINVAL))
+	if (inject->thread.seccomp && (r == -EPERM || r == -EINVAL))
 		return pgs_ctx_fail(inject->ctx, -EOPNOTSUPP,
 				    "process %d is under seccomp, which may kill it for a system "
 				    "call that it does not expect (needs CAP_SYS_ADMIN to suspend)",
@@ -412,7 +226,7 @@ static int stop_somewhere(struct pgs_inject *inject)
 						     "thread %d does not stop: it is in "
 						     "uninterruptible sleep, or gets no "
 						     "processor",
-						     (int)inject->tid);
+						     (int)inject->thread.tid);
 		if (event_of(status) == PTRACE_EVENT_STOP)
 			return 0;
 		r = go_on(inject, PTRACE_CONT, is_signal_stop(status) ? WSTOPSIG(status) : 0);
@@ -456,8 +270,8 @@ static void abort_rseq(struct pgs_inject *inject)
 	uint64_t cs = 0;
 
 	if (pgs_regs_in_syscall(&inject->saved) ||
-	    ptrace((enum __ptrace_request)PTRACE_GET_RSEQ_CONFIGURATION, inject->tid, sizeof(conf),
-		   &conf) < 0 ||
+	    ptrace((enum __ptrace_request)PTRACE_GET_RSEQ_CONFIGURATION, inject->thread.tid,
+		   sizeof(conf), &conf) < 0 ||
 	    !conf.abi_pointer || !peek(inject, conf.abi_pointer + RSEQ_CS_OFFSET, &cs, sizeof(cs)))
 		return;
 	if (!cs || !peek(inject, cs, &section, sizeof(section)) ||
@@ -476,8 +290,8 @@ static bool has_user_dispatch(const struct pgs_inject *inject)
 {
 	struct dispatch_config conf = {0};
 
-	return !ptrace((enum __ptrace_request)PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG, inject->tid,
-		       sizeof(conf), &conf) &&
+	return !ptrace((enum __ptrace_request)PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG,
+		       inject->thread.tid, sizeof(conf), &conf) &&
 	       conf.mode;
 }
 
@@ -562,7 +376,7 @@ int pgs_inject_call(struct pgs_inject *inject, long nr, uint64_t arg0, uint64_t 
 			return r;
 	}
 	return pgs_ctx_fail(inject->ctx, -EBUSY, "thread %d is busy with signals",
-			    (int)inject->tid);
+			    (int)inject->thread.tid);
 }
 
 /* ---- letting go ------------------------------------------------------------------------------ */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * inject_arch: what inject.c has to know of a processor; inject_x86_64.c, inject_aarch64.c, and
+ * inject_arch: what inject has to know of a processor; inject_x86_64.c, inject_aarch64.c, and
  * inject_none.c for all others.
  */
 #pragma once
