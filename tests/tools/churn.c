@@ -26,7 +26,7 @@
 static volatile unsigned long *done; /* shared: of each process */
 static volatile sig_atomic_t stop;
 
-static void die(const char *what)
+static __attribute__((noreturn)) void die(const char *what)
 {
 	fprintf(stderr, "churn: %s: %s\n", what, strerror(errno));
 	exit(1);

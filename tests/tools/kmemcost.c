@@ -29,7 +29,7 @@ struct cost {
 	uint64_t swapped; /* found by the last look */
 };
 
-static void die(const char *what)
+static __attribute__((noreturn)) void die(const char *what)
 {
 	fprintf(stderr, "kmemcost: %s: %s\n", what, strerror(errno));
 	exit(2);

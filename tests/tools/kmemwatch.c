@@ -35,7 +35,7 @@ struct watch {
 	uint64_t lookups, wrong, lists, lost, missed, objects, slots, implausible, racy, longest_us;
 };
 
-static void die(const char *what, int err)
+static __attribute__((noreturn)) void die(const char *what, int err)
 {
 	fprintf(stderr, "kmemwatch: %s: %s\n", what, strerror(-err));
 	exit(2);

@@ -99,6 +99,8 @@ nameless() {
 	grep -q swapped "$out"
 	run_pgscan dump --kmod=require --file=/dev/shm/kcore --format=tsv -o $columns
 	sort "$out" | diff - "$BATS_TEST_TMPDIR/ours"
+	kcore_dump --file=/dev/shm/kcore --json
+	jq_is '[.rows[] | .source, .racy] | unique' '[false,"kcore"]'
 }
 
 @test "pages of zeroes in swap, which the kernel does not write to the device" {
