@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # reclaim-report --format=openmetrics: what Prometheus' own tools make of it.
-# `scripts/deps metrics` installs them.
+# `scripts/deps metrics` installs them; CI downloads them.
 
 # Each test is a shell of its own, with its teardown:
 # shellcheck disable=SC2030,SC2031
