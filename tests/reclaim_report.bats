@@ -206,6 +206,27 @@ stop_sampling() {
 	value psi full_avg10 "$of_all" percent 1.1
 }
 
+@test "reclaim-report: text that is not as usual: no blank behind a colon, a pressure file of something else" {
+	cp -r "$FIXTURES/memcg-v2" "$tree"
+	sed -i 's/:  */:/' "$tree/proc/meminfo"
+	echo "cannot be shown" >"$tree/proc/pressure/memory"
+	run_pgscan reclaim-report --json --root="$tree" --section=rates,psi,cgroup
+	value cgroup usage true value 716800
+	value cgroup anon true value 102400
+	value rates swap_out "$of_all" value 8
+	jq_true '[.rows[] | select(.section == "psi")] | length > 0 and
+		all(.value == null and .percent == null and .reason == "the pressure file cannot be read")'
+}
+
+@test "reclaim-report: no figure needs tracing, which kernels rename" {
+	requires plain tool:strace
+	local trace=$BATS_TEST_TMPDIR/trace
+
+	strace -f -o "$trace" "$PGSCAN" reclaim-report --json -i 0.1 -c 1 -g / >"$out" || [[ $? == 4 ]]
+	grep -q '"/proc/vmstat"\|"proc/vmstat"' "$trace"
+	refute grep -E 'tracing|kprobe|kallsyms|/proc/kcore|perf_event_open\(|bpf\(' "$trace"
+}
+
 @test "reclaim-report: no vmstat is a failure of that file, and the rest is whole" {
 	cp -r "$FIXTURES/vmstat-6.1" "$tree"
 	rm "$tree/proc/vmstat"
@@ -263,6 +284,20 @@ stop_sampling() {
 	jq_is '[.rows[] | select(.name == "usage") | .cgroup]' '["/job"]'
 	run_pgscan reclaim-report --json --root="$FIXTURES/memcg-v2" -g job -g / --sort=swap
 	jq_is '[.rows[] | select(.name == "usage") | .cgroup]' '["/job","/"]'
+}
+
+@test "reclaim-report: a cgroup without swap accounting has unknown swap, not none" {
+	local job
+
+	for job in v2:/user.slice mixed:/noswap; do
+		rm -rf "$tree"
+		cp -r "$FIXTURES/cgroup-${job%%:*}" "$tree"
+		cp "$FIXTURES/vmstat-6.1/proc/vmstat" "$tree/proc/"
+		run_pgscan reclaim-report --json --root="$tree" -g "${job#*:}" --section=cgroup
+		jq_is '[.rows[] | select(.name == "swap" or .name == "swap_limit") | [.value, .reason == null]]' \
+			'[[null,false],[null,false]]'
+		jq_true '[.rows[] | select(.name == "usage")][0].value > 0'
+	done
 }
 
 @test "reclaim-report: a cgroup that is not there, and no hierarchy" {
