@@ -96,7 +96,8 @@ $(O)/targets/kmodtest: $(wildcard tests/kmod/kmodtest.c tests/kmod/test_*.c) tes
 
 $(O)/targets/kmod%: tests/kmod/%.c tests/kmod/kmodtest.h kmod/uapi/pgscan.h $(O)/flags
 	@mkdir -p $(@D)
-	$(CC) $(cppflags) $(test_cflags) -static -pthread -o $@ $<
+	$(call say,CC)
+	$(Q)$(CC) $(cppflags) $(test_cflags) -static -pthread -o $@ $<
 
 # What the tests compare with: an independent reader, a probe of the kernel.
 $(O)/tools/%: tests/tools/%.c $(O)/flags
