@@ -21,6 +21,7 @@ matrix_row() {
 	[[ -n $row ]] || die "no guest '$1' in the matrix"
 	# shellcheck disable=SC2034 # for the caller
 	read -r name set kernel mem smp cgroup tests timeout append qemu_args <<<"$row"
+	append=${append//,/ }
 	[[ $append != - ]] || append=
 	[[ $qemu_args != - ]] || qemu_args=
 }
