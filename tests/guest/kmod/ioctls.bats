@@ -1,21 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The module by its ioctls alone: each test is one of kmodtest's, in a guest with one swap disk.
 
-setup() {
-	load ../lib
-	swap_disk 0
-}
-
-teardown() {
-	guest_teardown
-}
-
-kmodtest() {
-	local status=0
-	"$PGSCAN_TARGETS/kmodtest" -s /dev/vdb "$@" || status=$?
-	((status != 77)) || skip "this kernel lacks it"
-	return "$status"
-}
+load ../kmod
 
 @test "INFO tells version and features" { kmodtest info; }
 @test "argument sizes: older, newer, wrong" { kmodtest sizes; }
@@ -49,7 +35,7 @@ kmodtest() {
 	mkdir -p /mnt/huge
 	mount -t tmpfs -o huge=always none /mnt/huge
 	defer umount /mnt/huge
-	"$PGSCAN_TARGETS/kmodtest" -s "$swap_device" huge
+	kmod_program kmodtest -s "$swap_device" huge
 }
 
 @test "OBJECTS: memfd, SysV, closed and unlinked files are found unmapped" { kmodtest objects; }

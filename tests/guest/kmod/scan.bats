@@ -1,21 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # SCAN: soft-dirty pages by range, read and cleared in one step.
 
-setup() {
-	load ../lib
-	swap_disk 0
-}
-
-teardown() {
-	guest_teardown
-}
-
-kmodtest() {
-	local status=0
-	"$PGSCAN_TARGETS/kmodtest" -s /dev/vdb "$@" || status=$?
-	((status != 77)) || skip "this kernel lacks it"
-	return "$status"
-}
+load ../kmod
 
 @test "SCAN: anonymous memory, exactly what was written" { kmodtest scan-anon; }
 @test "SCAN: shared memory" { kmodtest scan-shared; }
