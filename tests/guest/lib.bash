@@ -86,6 +86,13 @@ swap_disk() {
 	swap_on "${disks[$1]}" "${2:-}"
 }
 
+# swap_bad: a small disk whose page number 512 cannot be read. Without readahead, which would have the
+# pages beside it fail as well.
+swap_bad() {
+	set_file /proc/sys/vm/page-cluster 0
+	swap_on /dev/vdd
+}
+
 # swap_used [DEVICE]: pages in use, by /proc/swaps
 swap_used() {
 	awk -v d="${1:-}" 'NR > 1 && (d == "" || $1 == d) { kib += $4 } END { print kib / 4 }' /proc/swaps

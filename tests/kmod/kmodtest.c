@@ -11,7 +11,7 @@ int dev_fd, self_fd;
 const char *swap_devices[8];
 
 static const struct test *const suites[] = {
-	arg_tests, shmem_tests, object_tests, zone_tests, cost_tests, scan_tests,
+	arg_tests, shmem_tests, slot_tests, object_tests, zone_tests, cost_tests, scan_tests,
 };
 
 int open_pagemap(int pid)
@@ -32,6 +32,23 @@ uint64_t pagemap_word(int fd, const void *addr)
 	CHECK_EQ(pread(fd, &word, sizeof(word), (uintptr_t)addr / PAGE * sizeof(word)),
 		 sizeof(word));
 	return word;
+}
+
+int new_memfd(size_t pages)
+{
+	int fd = memfd_create("kmodtest", MFD_CLOEXEC);
+
+	CHECK(fd >= 0);
+	CHECK_EQ(ftruncate(fd, pages * PAGE), 0);
+	return fd;
+}
+
+char *map_pages(int fd, size_t pages, int flags)
+{
+	char *addr = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, flags, fd, 0);
+
+	CHECK(addr != MAP_FAILED);
+	return addr;
 }
 
 void write_pages(char *addr, size_t first, size_t pages, uint64_t seed)

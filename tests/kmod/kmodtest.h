@@ -64,11 +64,14 @@ struct test {
 	void (*run)(void);
 };
 
-extern const struct test arg_tests[], shmem_tests[], object_tests[], zone_tests[], cost_tests[],
-	scan_tests[];
+extern const struct test arg_tests[], shmem_tests[], slot_tests[], object_tests[], zone_tests[],
+	cost_tests[], scan_tests[];
 
 int open_pagemap(int pid);
 uint64_t pagemap_word(int fd, const void *addr);
+
+int new_memfd(size_t pages);
+char *map_pages(int fd, size_t pages, int flags);
 
 /* Memory: patterned pages at `addr`, pushed to swap; the rest is left alone. */
 void write_pages(char *addr, size_t first, size_t pages, uint64_t seed);

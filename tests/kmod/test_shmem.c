@@ -95,24 +95,12 @@ static void check_area(char *addr, uint64_t seed)
 
 static char *map_fd(int fd, int flags)
 {
-	char *addr = mmap(NULL, AREA * PAGE, PROT_READ | PROT_WRITE, flags, fd, 0);
-
-	CHECK(addr != MAP_FAILED);
-	return addr;
-}
-
-static int make_memfd(size_t pages)
-{
-	int fd = memfd_create("kmodtest", MFD_CLOEXEC);
-
-	CHECK(fd >= 0);
-	CHECK_EQ(ftruncate(fd, pages * PAGE), 0);
-	return fd;
+	return map_pages(fd, AREA, flags);
 }
 
 static void test_memfd(void)
 {
-	check_area(map_fd(make_memfd(AREA), MAP_SHARED), 1);
+	check_area(map_fd(new_memfd(AREA), MAP_SHARED), 1);
 }
 
 static void test_shared_anon(void)
@@ -180,7 +168,7 @@ static void test_huge(void)
 /* A private mapping: its copies are its own, the rest is the object's. */
 static void test_private(void)
 {
-	int fd = make_memfd(AREA);
+	int fd = new_memfd(AREA);
 	char *shared = map_fd(fd, MAP_SHARED), *private;
 	struct runs runs;
 
@@ -205,7 +193,7 @@ static void test_private(void)
 /* fallocate(KEEP_SIZE) past the end: pages there are swapped, and marked. */
 static void test_beyond_eof(void)
 {
-	int fd = make_memfd(AREA);
+	int fd = new_memfd(AREA);
 	char *addr = map_fd(fd, MAP_SHARED);
 	struct runs runs;
 	size_t i, beyond = 0;
@@ -237,7 +225,7 @@ static void test_neighbours(void)
 	memset(addr, 1, AREA * PAGE);
 	for (i = 0; i < 4; i++)
 		CHECK(mmap(addr + (2 + 2 * i) * PAGE, 2 * PAGE, PROT_READ | PROT_WRITE,
-			   MAP_SHARED | MAP_FIXED, make_memfd(2), 0) != MAP_FAILED);
+			   MAP_SHARED | MAP_FIXED, new_memfd(2), 0) != MAP_FAILED);
 	get_shmem(self_fd, addr, AREA * PAGE, 4096, &runs);
 	CHECK_EQ(runs.nr, 4);
 	for (i = 0; i < 4; i++) {
@@ -268,7 +256,7 @@ static void test_sparse(void)
 
 static void test_counts_only(void)
 {
-	char *addr = map_fd(make_memfd(AREA), MAP_SHARED);
+	char *addr = map_fd(new_memfd(AREA), MAP_SHARED);
 	struct pgscan_shmem arg = {
 		.size = sizeof(arg),
 		.pagemap_fd = self_fd,

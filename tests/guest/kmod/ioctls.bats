@@ -20,6 +20,23 @@ load ../kmod
 @test "SHMEM: private copies win over the object" { kmodtest private; }
 @test "SHMEM: pages beyond the end are marked" { kmodtest beyond-eof; }
 @test "SHMEM: runs end with their mapping" { kmodtest neighbours; }
+@test "SHMEM, EXTENTS: runs of pages whose slots have gaps, or go backwards" { kmodtest gaps; }
+@test "SHMEM, EXTENTS: neighbouring slots of two swap areas are two runs" {
+	mkswap /dev/vdc >/dev/null
+	defer swap_off /dev/vdc
+	kmodtest -s /dev/vdc types
+}
+
+@test "SHMEM, EXTENTS: the marker of a failed swap-in is no slot" {
+	swap_off /dev/vdb
+	swap_bad
+	cg_new poisoned 1M
+	(
+		echo "$BASHPID" >"$CG_ROOT/poisoned/cgroup.procs"
+		kmod_program kmodtest -s /dev/vdd poisoned
+	)
+}
+
 @test "SHMEM: 16 TiB with three pages in few records" { kmodtest sparse; }
 @test "SHMEM: counting without a vector, and by state" { kmodtest counts-only; }
 
