@@ -118,6 +118,7 @@ run_checked() {
 #   tool:NAME       a program in $PATH
 #   cgroup:v1|v2    a memory controller of that hierarchy
 #   module          /dev/pgscan
+#   kcore           /proc/kcore, and with it what pgscan reads of kernel memory
 #   swap            a swap area in use
 #   guest           a machine of our own that the test may change
 #   plain           no sanitizer and no valgrind: for figures of time, memory and system calls
@@ -133,6 +134,7 @@ requires() {
 		cgroup:v1) [[ -n $(memory_cgroup_v1) ]] || skip "no v1 memory controller" ;;
 		cgroup:v2) [[ -n $(memory_cgroup_v2) ]] || skip "no v2 memory controller" ;;
 		module) [[ -c /dev/pgscan ]] || skip "the module is not loaded" ;;
+		kcore) [[ -e /proc/kcore ]] || skip "this kernel has no /proc/kcore" ;;
 		swap) (($(wc -l </proc/swaps) > 1)) || skip "no swap area" ;;
 		guest) [[ -n ${PGSCAN_GUEST:-} ]] || skip "only in a guest" ;;
 		plain) is_plain_build || skip "not under a sanitizer or valgrind" ;;

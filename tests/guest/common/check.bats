@@ -64,6 +64,7 @@ has_pagemap_scan() {
 }
 
 @test "check: kernel memory needs CAP_SYS_RAWIO, and says so" {
+	requires kcore
 	run_pgscan check kcore
 	setpriv --bounding-set=-sys_rawio "$PGSCAN" check --json >"$out"
 	field kcore state '"not permitted"'

@@ -6,6 +6,12 @@
 
 load ../lib
 
+# The debug kernel has none
+setup() {
+	common_setup
+	requires kcore
+}
+
 kcore_dump() {
 	run_pgscan dump --kmod=off --kcore=require "$@"
 }
