@@ -160,8 +160,8 @@ cg_exec() {
 	exec "$@"
 }
 
-# cg_reclaim NAME BYTES: ask for as much. v1 has no such file: the limit is lowered for a moment.
-cg_reclaim() {
+# v1 has no such file: the limit is lowered for a moment.
+cg_reclaim_once() { # NAME BYTES
 	local path=$CG_ROOT/$1 limit usage
 	case $CG_VERSION in
 	v2)
@@ -175,6 +175,26 @@ cg_reclaim() {
 		echo "$limit" >"$path/memory.limit_in_bytes"
 		;;
 	esac
+}
+
+cg_usage() { # NAME
+	case $CG_VERSION in
+	v2) cat "$CG_ROOT/$1/memory.current" ;;
+	v1) cat "$CG_ROOT/$1/memory.usage_in_bytes" ;;
+	esac
+}
+
+# cg_reclaim NAME BYTES: ask for as much, until there is no more to be had. Once is not enough: a page
+# that waits in another processor's batch for its LRU list comes there only as the kernel gives up
+# (lru_add_drain_all() in the last attempt of memory.reclaim), and its first look at a page that was just
+# written only ages it.
+cg_reclaim() {
+	local round before
+	for round in 1 2 3 4 5; do
+		before=$(cg_usage "$1")
+		cg_reclaim_once "$@"
+		((round < 2 || $(cg_usage "$1") < before)) || break
+	done
 }
 
 # cg_oom_kills NAME
