@@ -140,7 +140,7 @@ man: $(pages)
 
 # ---- tests and demonstration ------------------------------------------------------------------
 
-.PHONY: demo demo-host check check-unit check-host check-guests check-matrix check-debug check-harness sanitize valgrind lint stress bench deps
+.PHONY: demo demo-host check check-unit check-host check-kmod check-guests check-matrix check-debug check-harness sanitize valgrind lint stress bench deps
 
 # The packages come first, in a make of their own: this one has already asked pkg-config.
 demo: demo-host
@@ -156,9 +156,9 @@ demo-host:
 	@scripts/demo
 
 check:
-	@scripts/deps build demo check guests
+	@scripts/deps build demo check guests dkms
 	@$(MAKE) --no-print-directory -j$$(nproc) all units
-	@scripts/check host unit guests
+	@scripts/check host unit kmod guests
 
 ## make check-host      the tests that need no guest (check-unit: of src alone)
 check-host: all units
@@ -166,6 +166,11 @@ check-host: all units
 
 check-unit: units
 	@scripts/check unit
+
+## make check-kmod      the module against the headers of the guests' kernels: W=1, sparse, DKMS
+check-kmod: all
+	@scripts/deps demo check guests dkms lint
+	@scripts/check kmod
 
 ## make check-guests    the tests in QEMU guests; GUESTS="v1-6.1" for some of tests/vm/matrix
 ##      check-matrix    on the newest kernel too
@@ -224,16 +229,22 @@ deps:
 # ---- the module ------------------------------------------------------------------------------------
 
 ## make kmod            the module for the running kernel, in $O/kmod; KVER= or KDIR= for another
-## make kmod-install    as root, after make install: build and install it by DKMS, so that it follows the kernel
+## make kmod-install    as root, after make install: build and install it by DKMS, so that it follows the kernel;
+##                      KVER= KDIR= for another kernel, DESTDIR= for another root
 .PHONY: kmod kmod-install
 kmod:
 	@KVER=$(KVER) scripts/deps build $(if $(KDIR),,kmod)
 	rm -rf $(O)/kmod && mkdir -p $(O) && cp -r kmod $(O)/kmod
 	+$(MAKE) -C $(O)/kmod $(if $(KVER),KVER=$(KVER)) $(if $(KDIR),KDIR=$(KDIR))
 
+dkms_args = --sourcetree $(DESTDIR)$(PREFIX)/src $(if $(KVER),-k $(KVER)) \
+            $(if $(KDIR),--kernelsourcedir $(KDIR)) \
+            $(if $(DESTDIR),--dkmstree $(DESTDIR)/var/lib/dkms --installtree $(DESTDIR)/lib/modules --no-depmod)
+
 kmod-install:
-	@scripts/deps build kmod dkms
-	dkms install pgscan/$(VERSION) --sourcetree $(DESTDIR)$(PREFIX)/src
+	@KVER=$(KVER) scripts/deps build $(if $(KDIR),,kmod) dkms
+	$(if $(DESTDIR),mkdir -p $(DESTDIR)/var/lib/dkms $(DESTDIR)/lib/modules/$(or $(KVER),$(shell uname -r)))
+	dkms install pgscan/$(VERSION) $(dkms_args)
 
 # ---- installation -----------------------------------------------------------------------------
 
