@@ -88,6 +88,7 @@ void pgs_ctx_close(struct pgs_ctx *ctx)
 	if (!ctx)
 		return;
 	pgs_closep(&ctx->root_fd);
+	free(ctx->devices);
 	free(ctx);
 }
 

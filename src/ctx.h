@@ -19,6 +19,7 @@ struct pgs_ctx {
 	unsigned int page_shift;
 	unsigned int disabled; /* PGS_MECH_* masked by PGSCAN_DISABLE, for tests of the fallbacks */
 	char error[256];       /* pgs_ctx_error() */
+	struct pgs_devices *devices; /* what maps.c has found out; NULL: nothing yet */
 };
 
 /* Mechanisms that PGSCAN_DISABLE (a comma-separated list, secure_getenv) can mask. */

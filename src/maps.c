@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
+#include <time.h>
 
 #define DELETED " (deleted)"
 
@@ -27,15 +28,26 @@ struct fs_dev {
 	bool shmem;
 };
 
+/*
+ * To find out takes the mount table of a process, so processes that are looked at one after another
+ * share the answer. Not for long: the number of a file system that is gone is used again.
+ */
+#define DEVICES_MAX	64
+#define DEVICES_VALID_S 1
+
+struct pgs_devices {
+	struct fs_dev shm_mnt; /* the kernel's own tmpfs: memfd, SysV, shared anonymous */
+	time_t since;	       /* of the others; CLOCK_MONOTONIC */
+	size_t nr;
+	struct fs_dev dev[DEVICES_MAX];
+};
+
 struct pgs_maps {
 	struct pgs_ctx *ctx;
 	pid_t pid;
 	int fd;
 	bool eof, any;
 	size_t pos, len;
-	struct fs_dev shm_mnt; /* the kernel's own tmpfs: memfd, SysV, shared anonymous */
-	struct fs_dev *fs;
-	size_t nr_fs;
 	char buf[BUFFER_BYTES];
 };
 
@@ -56,9 +68,29 @@ static struct fs_dev find_shm_mnt(const struct pgs_ctx *ctx)
 	return dev;
 }
 
+/* Make the table, or forget what is old. */
+static int refresh_devices(struct pgs_ctx *ctx)
+{
+	struct timespec now;
+
+	if (!ctx->devices) {
+		ctx->devices = calloc(1, sizeof(*ctx->devices));
+		if (!ctx->devices)
+			return -ENOMEM;
+		ctx->devices->shm_mnt = find_shm_mnt(ctx);
+	}
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (now.tv_sec - ctx->devices->since > DEVICES_VALID_S) {
+		ctx->devices->nr = 0;
+		ctx->devices->since = now.tv_sec;
+	}
+	return 0;
+}
+
 int pgs_maps_open(struct pgs_ctx *ctx, pid_t pid, struct pgs_maps **ret_maps)
 {
 	_cleanup_(pgs_maps_closep) struct pgs_maps *maps = calloc(1, sizeof(*maps));
+	int r;
 
 	if (!maps)
 		return -ENOMEM;
@@ -69,7 +101,9 @@ int pgs_maps_open(struct pgs_ctx *ctx, pid_t pid, struct pgs_maps **ret_maps)
 		return pgs_ctx_fail(ctx, -ESRCH, "no process %d", (int)pid);
 	if (maps->fd < 0)
 		return maps->fd;
-	maps->shm_mnt = find_shm_mnt(ctx);
+	r = refresh_devices(ctx);
+	if (r)
+		return r;
 	*ret_maps = maps;
 	maps = NULL;
 	return 0;
@@ -80,7 +114,6 @@ void pgs_maps_close(struct pgs_maps *maps)
 	if (!maps)
 		return;
 	pgs_closep(&maps->fd);
-	free(maps->fs);
 	free(maps);
 }
 
@@ -131,22 +164,26 @@ static int mount_type(struct pgs_maps *maps, const struct pgs_vma *vma, char ret
 
 /*
  * rootfs and devtmpfs are tmpfs or ramfs, and a device without a mount of that process says
- * nothing: there the file itself is asked.
+ * nothing: there the file itself is asked. 1 or 0; -errno: it could not be.
  */
-static bool find_fs_shmem(struct pgs_maps *maps, const struct pgs_vma *vma)
+static int find_fs_shmem(struct pgs_maps *maps, const struct pgs_vma *vma)
 {
 	char type[16];
 	struct statfs fs;
+	int r;
 
 	if (mount_type(maps, vma, type) && strcmp(type, "rootfs") && strcmp(type, "devtmpfs"))
 		return !strcmp(type, "tmpfs");
-	return !vma_fstatfs(maps, vma, &fs) && fs.f_type == TMPFS_MAGIC;
+	r = vma_fstatfs(maps, vma, &fs);
+	return r ? r : fs.f_type == TMPFS_MAGIC;
 }
 
 /* A memfd, a SysV segment or shared anonymous memory, whose names are no paths. */
 static bool is_on_shm_mnt(const struct pgs_maps *maps, const struct pgs_vma *vma)
 {
-	return vma->dev_major == maps->shm_mnt.major && vma->dev_minor == maps->shm_mnt.minor;
+	const struct fs_dev *shm_mnt = &maps->ctx->devices->shm_mnt;
+
+	return vma->dev_major == shm_mnt->major && vma->dev_minor == shm_mnt->minor;
 }
 
 /*
@@ -155,22 +192,20 @@ static bool is_on_shm_mnt(const struct pgs_maps *maps, const struct pgs_vma *vma
  */
 static bool is_shmem(struct pgs_maps *maps, const struct pgs_vma *vma)
 {
-	struct fs_dev *more;
+	struct pgs_devices *known = maps->ctx->devices;
+	int shmem;
 
 	if (vma->dev_major || !vma->dev_minor)
 		return false;
 	if (is_on_shm_mnt(maps, vma))
 		return true;
-	for (size_t i = 0; i < maps->nr_fs; i++)
-		if (maps->fs[i].minor == vma->dev_minor)
-			return maps->fs[i].shmem;
-	more = reallocarray(maps->fs, maps->nr_fs + 1, sizeof(*more));
-	if (!more)
-		return find_fs_shmem(maps, vma);
-	maps->fs = more;
-	more[maps->nr_fs] =
-		(struct fs_dev){.minor = vma->dev_minor, .shmem = find_fs_shmem(maps, vma)};
-	return more[maps->nr_fs++].shmem;
+	for (size_t i = 0; i < known->nr; i++)
+		if (known->dev[i].minor == vma->dev_minor)
+			return known->dev[i].shmem;
+	shmem = find_fs_shmem(maps, vma);
+	if (shmem >= 0 && known->nr < DEVICES_MAX)
+		known->dev[known->nr++] = (struct fs_dev){.minor = vma->dev_minor, .shmem = shmem};
+	return shmem > 0;
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
