@@ -172,6 +172,29 @@ static size_t count_present(const uint64_t *words, size_t count, uint64_t zero_p
 	return n;
 }
 
+/* Of one swap area's pages only the offset differs, which says nothing of the state. */
+#define SAME_AREA (~PGS_PM_FRAME | (PGS_PM_SWAP_TYPES - 1))
+
+/* What decides about a swap word is its type, if that is not the markers' and anything is shown. */
+static bool is_decided_by_type(uint64_t word, const struct pgs_swap_types *types)
+{
+	return word & PGS_PM_SWAP && word & PGS_PM_FRAME &&
+	       (int)pgs_pm_swap_type(word) != types->marker;
+}
+
+/* Slots are in no order often enough that to count them by runs would be to count them singly. */
+static size_t count_swapped(const uint64_t *words, size_t count, const struct pgs_swap_types *types,
+			    struct pgs_counts *counts)
+{
+	uint64_t area = words[0] & SAME_AREA;
+	size_t n = 1;
+
+	while (n < count && (words[n] & SAME_AREA) == area && words[n] & PGS_PM_FRAME)
+		n++;
+	count_flags(counts, words[0], pgs_page_state(words[0], types), n);
+	return n;
+}
+
 void pgs_count_words(const uint64_t *words, size_t count, const struct pgs_swap_types *types,
 		     uint64_t zero_pfn, struct pgs_counts *counts)
 {
@@ -180,6 +203,8 @@ void pgs_count_words(const uint64_t *words, size_t count, const struct pgs_swap_
 
 		if (words[0] & PGS_PM_PRESENT) {
 			n = count_present(words, count, zero_pfn, counts);
+		} else if (is_decided_by_type(words[0], types)) {
+			n = count_swapped(words, count, types, counts);
 		} else {
 			n = pgs_run_length(words, count, pgs_page_step(words[0], types));
 			count_flags(counts, words[0], pgs_page_state(words[0], types), n);
