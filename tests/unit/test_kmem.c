@@ -5,6 +5,7 @@
 #include "corefile.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -580,6 +581,98 @@ static void test_little_room(void **state)
 	image_free(t.m);
 }
 
+/* ---- what is kept ---------------------------------------------------------------------------- */
+
+#define KEPT "SYMBOL(_stext)=ffffffff81000000\nBUILD-ID=0123456789abcdef0123456789abcdef01234567\n"
+
+struct kept {
+	struct image *m;
+	char folder[64], file[128];
+};
+
+static struct kept kept_new(void)
+{
+	struct kept k = {.m = image_new(), .folder = "/tmp/test_kmem.XXXXXX"};
+
+	assert_non_null(mkdtemp(k.folder));
+	snprintf(k.file, sizeof(k.file), "%s/kernel-memory", k.folder);
+	strcpy(k.m->info, KEPT);
+	assert_int_equal(image_open(k.m), 0);
+	layout(&k.m->kmem, k.m->kcore);
+	k.m->kmem.ctx = k.m->ctx;
+	k.m->kmem.sym.swap_info = 0xffffffff8300abc0;
+	pgs_kmem_cache_store(&k.m->kmem, k.folder);
+	return k;
+}
+
+static void kept_free(struct kept *k)
+{
+	unlink(k->file);
+	assert_int_equal(rmdir(k->folder), 0);
+	image_free(k->m);
+}
+
+/* Whether it is loaded where VMCOREINFO says @info, into *@kmem. */
+static bool kept_load(struct kept *k, const char *info, struct pgs_kmem *kmem)
+{
+	strcpy(k->m->info, info);
+	assert_int_equal(image_open(k->m), 0);
+	*kmem = (struct pgs_kmem){.ctx = k->m->ctx, .kcore = k->m->kcore};
+	return pgs_kmem_cache_load(kmem, k->folder);
+}
+
+/* The kernel's base may be another one; its build ID may not. */
+static void test_kept(void **state)
+{
+	struct kept k = kept_new();
+	struct pgs_kmem kmem;
+
+	(void)state;
+	assert_true(kept_load(&k, KEPT, &kmem) == !geteuid());
+	if (!geteuid()) {
+		assert_memory_equal(&kmem.at, &k.m->kmem.at, sizeof(kmem.at));
+		assert_memory_equal(&kmem.sym, &k.m->kmem.sym, sizeof(kmem.sym));
+		assert_true(kept_load(&k,
+				      "SYMBOL(_stext)=ffffffff91000000\n"
+				      "BUILD-ID=0123456789abcdef0123456789abcdef01234567",
+				      &kmem));
+		assert_int_equal(kmem.sym.swap_info, 0xffffffff9300abc0);
+		assert_int_equal(kmem.sym.super_blocks, 0);
+	}
+	assert_false(kept_load(&k, "SYMBOL(_stext)=ffffffff81000000\n", &kmem));
+	assert_false(kept_load(&k, "SYMBOL(_stext)=ffffffff81000000\nBUILD-ID=0123\n", &kmem));
+	kept_free(&k);
+}
+
+/* A byte of it is another one: each in turn. */
+static void test_kept_spoilt(void **state)
+{
+	struct kept k = kept_new();
+	int fd = open(k.file, O_RDWR | O_CLOEXEC);
+	struct pgs_kmem kmem;
+	struct stat st;
+
+	(void)state;
+	if (geteuid()) { /* root's alone */
+		assert_int_equal(fd, -1);
+		kept_free(&k);
+		return;
+	}
+	assert_true(fd >= 0 && !fstat(fd, &st) && st.st_size > 200);
+	for (off_t i = 0; i < st.st_size; i++) {
+		unsigned char byte, other;
+
+		assert_int_equal(pread(fd, &byte, 1, i), 1);
+		other = byte ^ 0x40;
+		assert_int_equal(pwrite(fd, &other, 1, i), 1);
+		assert_false(kept_load(&k, KEPT, &kmem));
+		assert_int_equal(pwrite(fd, &byte, 1, i), 1);
+	}
+	assert_true(kept_load(&k, KEPT, &kmem));
+	close(fd);
+	kept_free(&k);
+}
+
 /* Tables are understood where they have taken over both the counts and the zero map, and not
  * before.
  */
@@ -610,6 +703,7 @@ int main(void)
 		cmocka_unit_test(test_runs),	       cmocka_unit_test(test_large_entry),
 		cmocka_unit_test(test_foreign_nodes),  cmocka_unit_test(test_wild_pointers),
 		cmocka_unit_test(test_little_room),    cmocka_unit_test(test_swap_tables),
+		cmocka_unit_test(test_kept),	       cmocka_unit_test(test_kept_spoilt),
 	};
 
 	return cmocka_run_group_tests_name("kmem", tests, NULL, NULL);
