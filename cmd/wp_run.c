@@ -4,7 +4,9 @@
 #include "wp.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <time.h>
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -87,11 +89,29 @@ int wp_failed(struct wp *w, int err)
 	return err == -ESRCH && w->sample.number ? PGS_EXIT_INCOMPLETE : msg_exit_status(err);
 }
 
+/*
+ * "fs/proc/task_mmu: fix loss of young/dirty bits during pagemap scan" (6.9 and 6.8.10,
+ * CVE-2024-36943): no call shows the fault, so here the release has to do. A distributor's kernel
+ * that has the fix is warned of in vain.
+ */
+static bool loses_dirty_bits(void)
+{
+	unsigned int minor, patch = 0;
+	struct utsname uts;
+
+	return !uname(&uts) && sscanf(uts.release, "6.%u.%u", &minor, &patch) >= 1 &&
+	       (minor == 7 || (minor == 8 && patch < 10));
+}
+
 void wp_tell_method(const struct wp *w)
 {
 	enum pgs_track_method method = pgs_track_method(w->track);
 
 	msg_debug("method %s: %s", pgs_track_method_name(method), pgs_track_why(w->track));
+	if (method == PGS_TRACK_UFFD && loses_dirty_bits())
+		msg_warn(
+			"this kernel may lose dirty bits of the pages that are protected, and with "
+			"them what was written to files (CVE-2024-36943, Linux 6.7 to 6.8.9)");
 	if (method == PGS_TRACK_SOFT_DIRTY)
 		msg_warn("soft-dirty is cleared for the whole process: whoever else uses it (CRIU) "
 			 "is disturbed");

@@ -164,6 +164,31 @@ requires_wp() {
 	refute grep -q '^scan none' "$err"
 }
 
+@test "kernels that lose dirty bits while they protect are warned of, others are not" {
+	requires_wp plain tool:gcc
+	local release warned
+
+	gcc -shared -fPIC -o "$BATS_TEST_TMPDIR/uname.so" -x c - <<-'END'
+		#include <stdlib.h>
+		#include <string.h>
+		#include <sys/utsname.h>
+		int uname(struct utsname *uts)
+		{
+			memset(uts, 0, sizeof(*uts));
+			strcpy(uts->release, getenv("RELEASE"));
+			return 0;
+		}
+	END
+	target_start anon
+	for release in 6.6.30-1-amd64:0 6.7.12-amd64:1 6.8:1 6.8.0-31-generic:1 6.8.9:1 6.8.10:0 6.9.0:0 \
+		6.18.5:0 7.3.4:0; do
+		RELEASE=${release%:*} LD_PRELOAD=$BATS_TEST_TMPDIR/uname.so \
+			run_pgscan wp -i 0.01 -c 1 "$TARGET"
+		warned=$(grep -c CVE-2024-36943 "$err" || true)
+		((warned == ${release#*:})) || fail "with $release: $warned warnings"
+	done
+}
+
 # ---- the target is left in peace ---------------------------------------------------------------
 
 @test "descriptors, mappings and memory are as before" {
