@@ -244,6 +244,22 @@ static void draw(const struct map *map, struct owner *const *list)
 		put_legend(map, list);
 }
 
+/* Pages in swap whose place is not known are in none of the cells: those are not nobody's. */
+static void tell_undrawn(const struct swapmap *m)
+{
+	uint64_t pages = 0;
+
+	for (size_t i = 0; m->objs && i < pgs_swapobjs_nr(m->objs); i++) {
+		const struct pgs_swapobj *obj = pgs_swapobjs_get(m->objs, i);
+
+		pages += obj->located ? 0 : obj->swapped_pages;
+	}
+	if (pages)
+		msg_note("%llu pages of shared memory are not drawn: to know their slots needs the "
+			 "module or kernel memory",
+			 (unsigned long long)pages);
+}
+
 int swapmap_draw(struct swapmap *m)
 {
 	size_t nr = m->nr_procs + (m->objs ? pgs_swapobjs_nr(m->objs) : 0);
@@ -268,5 +284,6 @@ int swapmap_draw(struct swapmap *m)
 	if (!m->swaps.nr)
 		printf("no swap area is in use\n");
 	draw(&map, list);
+	tell_undrawn(m);
 	return 0;
 }

@@ -22,12 +22,21 @@ static int parse_slot(struct swapmap *m, char *word)
 	return PGS_EXIT_OK;
 }
 
-static const struct pgs_swap_area *find_area(const struct swapmap *m, const char *name)
+static const struct pgs_swap_area *find_name(const struct swapmap *m, const char *name)
 {
 	for (size_t i = 0; i < m->swaps.nr; i++)
 		if (!strcmp(m->swaps.areas[i].name, name))
 			return &m->swaps.areas[i];
 	return NULL;
+}
+
+/* /proc/swaps has the name that links led to: /dev/dm-0 of /dev/mapper/vg-swap. */
+static const struct pgs_swap_area *find_area(const struct swapmap *m, const char *name)
+{
+	const struct pgs_swap_area *area = find_name(m, name);
+	_cleanup_free_ char *real = !area && name[0] == '/' ? realpath(name, NULL) : NULL;
+
+	return real ? find_name(m, real) : area;
 }
 
 /* The types that the area may be: one, or those that were seen and might be it. */
@@ -44,11 +53,33 @@ static uint32_t types_of_area(const struct swapmap *m, const struct pgs_swap_are
 	return types ? types : m->evidence.seen;
 }
 
+/* A name, or a bare type, of which it may not be certain which area it is: *@ret_area is NULL then.
+ */
+static int find_types(struct swapmap *m, const char *word, const struct pgs_swap_area **ret_area)
+{
+	const struct pgs_swap_area *area = find_area(m, word);
+	uint64_t type;
+
+	if (area) {
+		m->slot.types = types_of_area(m, area);
+	} else if (!m->swaps.nr) {
+		msg_error("--slot: no swap area is in use");
+		return PGS_EXIT_FAILED;
+	} else if (!pgs_parse_u64(word, &type) && type < PGS_PM_SWAP_TYPES) {
+		m->slot.types = UINT32_C(1) << type;
+		area = pgs_swap_match_area(&m->swaps, &m->match, (unsigned int)type);
+	} else {
+		msg_error("--slot: '%s' is not a swap area in use", word);
+		return PGS_EXIT_FAILED;
+	}
+	*ret_area = area;
+	return PGS_EXIT_OK;
+}
+
 int swapmap_find_slot(struct swapmap *m)
 {
 	_cleanup_free_ char *word = strdup(m->opts->slot);
 	const struct pgs_swap_area *area;
-	uint64_t type;
 	int r;
 
 	if (!word) {
@@ -56,24 +87,16 @@ int swapmap_find_slot(struct swapmap *m)
 		return PGS_EXIT_FAILED;
 	}
 	r = parse_slot(m, word);
+	if (!r)
+		r = find_types(m, word, &area);
 	if (r)
 		return r;
 	m->slot.set = true;
-	area = find_area(m, word);
-	if (!area && !pgs_parse_u64(word, &type) && type < PGS_PM_SWAP_TYPES) {
-		m->slot.types = UINT32_C(1) << type;
-		return PGS_EXIT_OK;
-	}
-	if (!area) {
-		msg_error("--slot: '%s' is not a swap area in use", word);
-		return PGS_EXIT_FAILED;
-	}
-	if (m->slot.offset > area->last_slot) {
+	if (area && m->slot.offset > area->last_slot) {
 		msg_error("--slot: '%s' ends with slot %llu", word,
 			  (unsigned long long)area->last_slot);
 		return PGS_EXIT_FAILED;
 	}
-	m->slot.types = types_of_area(m, area);
 	return PGS_EXIT_OK;
 }
 
@@ -130,6 +153,7 @@ int swapmap_slot_summary(struct swapmap *m)
 		r = out_summary(m->out, "shmem_partial", PGS_BOOL, pgs_bool(partial));
 	if (!m->slot.found)
 		msg_note("nobody was found to hold the slot%s",
-			 partial ? "; slots of shared memory need the module" : "");
+			 partial ? "; slots of shared memory need the module or kernel memory"
+				 : "");
 	return r;
 }

@@ -13,6 +13,7 @@ static const struct {
 	const char *word;
 	unsigned int mech;
 } mech_words[] = {
+	{"exact_counters", PGS_MECH_COUNTERS},
 	{"kcore", PGS_MECH_KCORE},
 	{"kcore_cache", PGS_MECH_KCORE_CACHE},
 	{"map_files", PGS_MECH_MAP_FILES},

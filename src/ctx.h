@@ -31,6 +31,7 @@ struct pgs_ctx {
 #define PGS_MECH_SOFT_DIRTY    (1u << 5)
 #define PGS_MECH_KCORE	       (1u << 6)
 #define PGS_MECH_KCORE_CACHE   (1u << 7)
+#define PGS_MECH_COUNTERS      (1u << 8)
 
 /*
  * pgs_ctx_open - open the tree at @root (NULL or "/": this machine).

@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* include/linux/sched.h; field 9 of /proc/PID/stat */
 #define PF_KTHREAD 0x00200000u
@@ -325,4 +326,52 @@ bool pgs_pids_hidden(struct pgs_ctx *ctx)
 			return true;
 	}
 	return false;
+}
+
+/* ---- whether counters are exact -------------------------------------------------------------- */
+
+#define OWN_PAGES 3u /* few enough for one CPU to keep to itself */
+
+static char *touch_shared(const struct pgs_ctx *ctx, unsigned int pages)
+{
+	char *map = mmap(NULL, (size_t)pages * ctx->page_size, PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	for (unsigned int i = 0; map != MAP_FAILED && i < pages; i++)
+		*(volatile char *)(map + (size_t)i * ctx->page_size) = 1;
+	return map;
+}
+
+/* RssShmem, which nothing else of ours changes. To unmap a page hands in what kernels before 6.2
+ * keep in the task (sync_mm_rss()); VmSwap never was kept there. */
+static bool own_shmem(struct pgs_ctx *ctx, uint64_t *ret_kb)
+{
+	_cleanup_free_ char *text = NULL;
+	char *page = touch_shared(ctx, 1);
+
+	if (page == MAP_FAILED)
+		return false;
+	munmap(page, ctx->page_size);
+	return pgs_read_file(ctx, 0, &text, "proc/self/status") > 0 &&
+	       pgs_text_field(text, "RssShmem", ret_kb) == 1;
+}
+
+bool pgs_counters_are_exact(struct pgs_ctx *ctx)
+{
+	uint64_t before, after, size = OWN_PAGES * ctx->page_size;
+	bool exact;
+	char *map;
+
+	if (!pgs_mech_enabled(ctx, PGS_MECH_COUNTERS))
+		return false;
+	if (!ctx->live)
+		return true;
+	if (!own_shmem(ctx, &before))
+		return false;
+	map = touch_shared(ctx, OWN_PAGES);
+	if (map == MAP_FAILED)
+		return false;
+	exact = own_shmem(ctx, &after) && after - before == size / 1024;
+	munmap(map, size);
+	return exact;
 }

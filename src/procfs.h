@@ -59,3 +59,11 @@ int pgs_pids_next(struct pgs_pids *pids, pid_t *ret_pid)
 /* pgs_pids_hidden - true when this mount of /proc hides other users' processes from us (hidepid= or
  * subset=pid mount option, and no right to look past it). */
 bool pgs_pids_hidden(struct pgs_ctx *ctx) __attribute__((nonnull));
+
+/*
+ * pgs_counters_are_exact - whether a process's counters of pages (VmSwap, Rss*) are what they say.
+ * Since 6.2 ("mm: convert mm's rss stats into percpu_counter") they were short by what each CPU had
+ * not handed in, at least 31 pages each, until "mm: fix the inaccurate memory statistics issue for
+ * users". Found out on our own; a captured tree is taken at its word.
+ */
+bool pgs_counters_are_exact(struct pgs_ctx *ctx) __attribute__((nonnull));

@@ -20,6 +20,8 @@ struct pgs_scan_env {
 	uint64_t zero_pfn;   /* 0: not known */
 	uint64_t huge_pages; /* base pages of the smallest huge mapping; 0: there are none */
 	bool soft_dirty;     /* the kernel keeps the bit at all */
+	bool counters_tried; /* pgs_counters_are_exact() was asked */
+	bool exact_counters; /* its answer */
 };
 
 /*

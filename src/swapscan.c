@@ -235,6 +235,16 @@ static int maps_objects(struct pgs_ctx *ctx, const struct pgs_swapobjs *objs, pi
 	return 0;
 }
 
+bool pgs_swapscan_may_have_anon(struct pgs_scan_env *env, const struct pgs_proc *proc)
+{
+	if (proc->vm_swap_kb || !proc->has_swap_kb)
+		return proc->vm_swap_kb;
+	if (!env->counters_tried)
+		env->exact_counters = pgs_counters_are_exact(env->ctx);
+	env->counters_tried = true;
+	return !env->exact_counters;
+}
+
 int pgs_swapscan(struct pgs_scan_env *env, struct pgs_swapobjs *objs, const struct pgs_proc *proc,
 		 const struct pgs_swapscan_opts *opts)
 {
@@ -248,7 +258,7 @@ int pgs_swapscan(struct pgs_scan_env *env, struct pgs_swapobjs *objs, const stru
 	_cleanup_(pgs_scan_closep) struct pgs_scan *scan = NULL;
 	int r;
 
-	s.anon = proc->vm_swap_kb || (opts->present && proc->rss_anon_kb);
+	s.anon = pgs_swapscan_may_have_anon(env, proc) || (opts->present && proc->rss_anon_kb);
 	r = s.anon ? 1 : maps_objects(env->ctx, objs, proc->pid);
 	if (r <= 0)
 		return r;

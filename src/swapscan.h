@@ -47,6 +47,11 @@ struct pgs_swapscan_opts {
 	const volatile sig_atomic_t *stop;
 };
 
+/* pgs_swapscan_may_have_anon - whether private memory of @proc may be in swap: by VmSwap, where
+ * that is exact. */
+bool pgs_swapscan_may_have_anon(struct pgs_scan_env *env, const struct pgs_proc *proc)
+	__attribute__((nonnull));
+
 /* pgs_swapscan - the process that @proc is. Returns 0; what a callback returned; -errno: -ESRCH
  * when it has gone or has no memory. */
 int pgs_swapscan(struct pgs_scan_env *env, struct pgs_swapobjs *objs, const struct pgs_proc *proc,

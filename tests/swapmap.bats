@@ -112,6 +112,43 @@ swapmap_fixture() { # NAME ARGS...
 	run_pgscan 1 swapmap --slot=/dev/zram9:1
 }
 
+@test "--slot: an area by another name of it, as /dev/mapper has for what /proc/swaps calls dm-0" {
+	local root=$BATS_TEST_TMPDIR/root
+
+	"$FIXTURES/build" swap-one "$root"
+	true >"$BATS_TEST_TMPDIR/dm-0"
+	ln -s dm-0 "$BATS_TEST_TMPDIR/vg-swap"
+	sed -i "s|/dev/vdb|$BATS_TEST_TMPDIR/dm-0|" "$root/proc/swaps"
+	run_pgscan swapmap --root="$root" --json --slot="$BATS_TEST_TMPDIR/vg-swap:33"
+	jq_is '[.rows[] | [.pid, .swap_offset, .swap_device]]' "[[100,33,\"$BATS_TEST_TMPDIR/dm-0\"]]"
+	run_pgscan 1 swapmap --root="$root" --slot="$BATS_TEST_TMPDIR/none:33"
+}
+
+@test "--slot: a bare type beyond the end of its area, or where there is no area" {
+	swapmap_fixture swap-one --slot=0:33
+	jq_is '.rows | length' 1
+	run_pgscan 1 swapmap --root="$BATS_TEST_TMPDIR/root-swap-one" --slot=0:131072
+	[[ $stderr == *"ends with slot 131071"* ]]
+	sed -i 1q "$BATS_TEST_TMPDIR/root-swap-one/proc/swaps"
+	run_pgscan 1 swapmap --root="$BATS_TEST_TMPDIR/root-swap-one" --slot=0:33
+	[[ $stderr == *"no swap area is in use"* ]]
+}
+
+@test "--map: shared memory whose slots are not known is told, not drawn as nobody's" {
+	local root=$BATS_TEST_TMPDIR/root
+
+	"$FIXTURES/build" swap-one "$root"
+	run_pgscan swapmap --root="$root" --map
+	[[ $stderr != *"shared memory"* ]]
+	mkdir -p "$root/proc/sysvipc"
+	cat >"$root/proc/sysvipc/shm" <<-END
+		       key      shmid perms                  size  cpid  lpid nattch   uid   gid  cuid  cgid      atime      dtime      ctime                   rss                  swap
+		         0          5  1600                 12288     7     7      0     0     0     0     0          0          0          0                     0                 12288
+	END
+	run_pgscan swapmap --root="$root" --map
+	[[ $stderr == *"3 pages of shared memory are not drawn"* ]]
+}
+
 @test "--map: one cell for each 205 slots, letters for owners, no colour in a pipe" {
 	local root=$BATS_TEST_TMPDIR/root
 	"$FIXTURES/build" swap-gap "$root"
@@ -173,7 +210,8 @@ swapmap_fixture() { # NAME ARGS...
 	done
 	TIMEFORMAT='%U %S'
 	{ time "$PGSCAN" swapmap -a --json >"$out"; } 2>"$BATS_TEST_TMPDIR/time"
-	kill "${pids[@]}"
+	# Not TERM: one that bash has not made a sleep of yet would report this test a second time
+	kill -KILL "${pids[@]}"
 	cat "$BATS_TEST_TMPDIR/time"
 	jq_true '.summary.processes > 500'
 	awk '{ exit $1 + $2 >= 0.1 }' "$BATS_TEST_TMPDIR/time"
@@ -188,6 +226,19 @@ swapmap_fixture() { # NAME ARGS...
 	jq_is '.summary | [.anon, .anon_slots, .swap_cache_slots, .unaccounted]' '[4,4,null,null]'
 	swapmap_fixture swap-forked --by=run 100
 	jq_is '[.rows[] | [.swap_offset, .pages, .owners]]' '[[32,2,2],[34,2,1]]'
+}
+
+# Until "mm: fix the inaccurate memory statistics issue for users", kernels since 6.2 round VmSwap down by
+# what each CPU has not handed in yet: 31 pages and more
+@test "a process whose VmSwap is 0 is looked into where the kernel does not count exactly" {
+	"$FIXTURES/build" swap-one "$BATS_TEST_TMPDIR/root"
+	sed -i 's/^VmSwap:.*/VmSwap:\t0 kB/' "$BATS_TEST_TMPDIR/root/proc/100/status"
+	PGSCAN_DISABLE=exact_counters run_pgscan swapmap --root="$BATS_TEST_TMPDIR/root" -a --json
+	jq_is '[.rows[] | [.pid, .anon]]' '[[100,8]]'
+	jq_is '.summary | [.anon_slots, .unaccounted]' '[8,0]'
+	# Else a glance at it has to do
+	run_pgscan swapmap --root="$BATS_TEST_TMPDIR/root" -a --json
+	jq_is '.rows' '[]'
 }
 
 @test "cached pages hold slots: each frame once, and not where a relative has the slot" {

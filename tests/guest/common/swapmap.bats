@@ -100,6 +100,17 @@ every_kind_is_there() {
 	jq_true '.rows[0] | .anon >= 100 and .total == .anon and .uswap == .anon and .pswap == .anon'
 }
 
+@test "a few pages in swap are found, whatever the process's counters hide" {
+	swap_zram 64M
+	swap_out_target anon pages=5 write=all
+	states anon
+	[[ $swapped -eq 5 ]]
+	run_pgscan swapmap --by=process --json -r "$(region anon)" "$TARGET"
+	jq_is '.rows[0].anon' 5
+	PGSCAN_DISABLE=exact_counters run_pgscan swapmap --by=process --json -r "$(region anon)" "$TARGET"
+	jq_is '.rows[0].anon' 5
+}
+
 @test "shared by four processes: each holds all, a quarter of it is its own" {
 	local kmod
 	swap_zram 64M
