@@ -12,6 +12,11 @@
 
 #define PGS_CAP(cap) (UINT64_C(1) << (cap)) /* PGS_CAP(CAP_SYS_ADMIN) */
 
+/* For the memory and the open files of another user's process: the right to trace it, and, as most
+ * of these files are their owner's alone by mode (0400, 0500), to read what the mode does not let.
+ */
+#define PGS_CAPS_OTHERS (PGS_CAP(CAP_SYS_PTRACE) | PGS_CAP(CAP_DAC_READ_SEARCH))
+
 /* pgs_caps_init - empty the effective set, keep the permitted one. Once, first thing in main().
  * Returns 0 or -errno. */
 int pgs_caps_init(void) __attribute__((warn_unused_result));

@@ -63,7 +63,8 @@ static int refuse(struct pgs_ctx *ctx, int pid, const struct thread_state *leade
  * Of this file the kernel checks the right to read it at each read. */
 static bool stops_unnoticed(struct pgs_ctx *ctx, pid_t pid, pid_t tid)
 {
-	_cleanup_close_ int fd = pgs_open(ctx, 0, 0, "proc/%d/task/%d/syscall", (int)pid, (int)tid);
+	_cleanup_close_ int fd =
+		pgs_open(ctx, PGS_CAPS_OTHERS, 0, "proc/%d/task/%d/syscall", (int)pid, (int)tid);
 	char text[32];
 	uint64_t nr;
 	ssize_t n;
@@ -184,8 +185,7 @@ static int search_pass(struct pgs_ctx *ctx, pid_t pid, int mem, bool vdso, uint6
 
 int pgs_find_insn(struct pgs_ctx *ctx, pid_t pid, uint64_t *ret_insn)
 {
-	_cleanup_close_ int mem =
-		pgs_open(ctx, PGS_CAP(CAP_SYS_PTRACE), 0, "proc/%d/mem", (int)pid);
+	_cleanup_close_ int mem = pgs_open(ctx, PGS_CAPS_OTHERS, 0, "proc/%d/mem", (int)pid);
 	int r;
 
 	if (mem < 0)

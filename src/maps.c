@@ -136,8 +136,7 @@ static int vma_fstatfs(struct pgs_maps *maps, const struct pgs_vma *vma, struct 
 	if (!pgs_mech_enabled(maps->ctx, PGS_MECH_MAP_FILES))
 		return -EOPNOTSUPP;
 	fd = pgs_open(maps->ctx,
-		      PGS_CAP(CAP_SYS_PTRACE) | PGS_CAP(CAP_CHECKPOINT_RESTORE) |
-			      PGS_CAP(CAP_SYS_ADMIN),
+		      PGS_CAPS_OTHERS | PGS_CAP(CAP_CHECKPOINT_RESTORE) | PGS_CAP(CAP_SYS_ADMIN),
 		      O_PATH, "proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)maps->pid, vma->start,
 		      vma->end);
 	if (fd < 0)
@@ -240,7 +239,7 @@ static ssize_t ask_link(struct pgs_maps *maps, const struct pgs_vma *vma, char *
 		return -1;
 	snprintf(path, sizeof(path), "proc/%d/map_files/%llx-%llx", (int)maps->pid,
 		 (unsigned long long)vma->start, (unsigned long long)vma->end);
-	pgs_caps_raise(PGS_CAP(CAP_SYS_PTRACE));
+	pgs_caps_raise(PGS_CAPS_OTHERS);
 	n = readlinkat(maps->ctx->root_fd, path, link, room);
 	pgs_caps_lower();
 	return n;
@@ -289,7 +288,7 @@ static bool suffix_is_name(struct pgs_maps *maps, const struct pgs_vma *vma)
 
 	if (vma->name[0] != '/' || is_on_shm_mnt(maps, vma))
 		return false;
-	fd = pgs_open(maps->ctx, PGS_CAP(CAP_SYS_PTRACE), O_PATH, "proc/%d/root%s", (int)maps->pid,
+	fd = pgs_open(maps->ctx, PGS_CAPS_OTHERS, O_PATH, "proc/%d/root%s", (int)maps->pid,
 		      vma->name);
 	return fd >= 0 && !fstat(fd, &st) && st.st_ino == vma->inode &&
 	       major(st.st_dev) == vma->dev_major && minor(st.st_dev) == vma->dev_minor;

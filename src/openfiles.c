@@ -20,7 +20,7 @@ static bool look_at(int dir_fd, const char *name, char link[PATH_MAX], struct st
 	bool found = false;
 	ssize_t len;
 
-	pgs_caps_raise(PGS_CAP(CAP_SYS_PTRACE));
+	pgs_caps_raise(PGS_CAPS_OTHERS);
 	len = readlinkat(dir_fd, name, link, PATH_MAX - 1);
 	if (len > (ssize_t)suffix && !memcmp(link + len - suffix, DELETED, suffix))
 		found = !fstatat(dir_fd, name, ret_st, 0);
@@ -32,8 +32,7 @@ static bool look_at(int dir_fd, const char *name, char link[PATH_MAX], struct st
 
 static DIR *open_fds(struct pgs_ctx *ctx, pid_t pid)
 {
-	int fd = pgs_open(ctx, PGS_CAP(CAP_SYS_PTRACE) | PGS_CAP(CAP_DAC_READ_SEARCH), O_DIRECTORY,
-			  "proc/%d/fd", (int)pid);
+	int fd = pgs_open(ctx, PGS_CAPS_OTHERS, O_DIRECTORY, "proc/%d/fd", (int)pid);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 
 	if (!dir && fd >= 0)

@@ -51,8 +51,8 @@ int pgs_pagemap_open(struct pgs_ctx *ctx, pid_t pid, uint32_t batch, struct pgs_
 	pm->fixed_batch = batch;
 	pm->scan_bytes = SCAN_BYTES_FIRST;
 	/* Frames show when CAP_SYS_ADMIN was effective at open (file_ns_capable(), since 4.2). */
-	pm->fd = pgs_open(ctx, PGS_CAP(CAP_SYS_PTRACE) | PGS_CAP(CAP_SYS_ADMIN), 0,
-			  "proc/%d/pagemap", (int)pid);
+	pm->fd = pgs_open(ctx, PGS_CAPS_OTHERS | PGS_CAP(CAP_SYS_ADMIN), 0, "proc/%d/pagemap",
+			  (int)pid);
 	if (pm->fd == -ENOENT || pm->fd == -ESRCH)
 		return pgs_ctx_fail(ctx, -ESRCH, "process %d has no memory of its own", (int)pid);
 	if (pm->fd < 0)

@@ -20,11 +20,19 @@ struct pgs_pids {
 	size_t nr, room, next;
 };
 
+/* The right to trace comes first: without it none of the others opens a process's file. */
+static int missing_cap(uint64_t caps)
+{
+	int cap = pgs_caps_missing(caps & PGS_CAP(CAP_SYS_PTRACE));
+
+	return cap >= 0 ? cap : pgs_caps_missing(caps);
+}
+
 /* The line says who could have opened it: EACCES alone sends people to chmod. */
 static int open_failed(struct pgs_ctx *ctx, const char *path, uint64_t caps, int err)
 {
 	char name[PGS_CAP_STR];
-	int cap = err == EACCES || err == EPERM ? pgs_caps_missing(caps) : -1;
+	int cap = err == EACCES || err == EPERM ? missing_cap(caps) : -1;
 
 	if (cap >= 0)
 		return pgs_ctx_fail(ctx, -err, "cannot open '/%s': %s (needs %s)", path,

@@ -188,8 +188,8 @@ static void close_file(struct pgs_shmem *shmem)
 
 int pgs_map_file_open(struct pgs_ctx *ctx, pid_t pid, const struct pgs_vma *vma, int flags)
 {
-	const uint64_t caps = PGS_CAP(CAP_SYS_PTRACE) | PGS_CAP(CAP_SYS_ADMIN) |
-			      PGS_CAP(CAP_CHECKPOINT_RESTORE) | PGS_CAP(CAP_DAC_READ_SEARCH);
+	const uint64_t caps =
+		PGS_CAPS_OTHERS | PGS_CAP(CAP_SYS_ADMIN) | PGS_CAP(CAP_CHECKPOINT_RESTORE);
 
 	if (!pgs_mech_enabled(ctx, PGS_MECH_MAP_FILES))
 		return pgs_ctx_fail(ctx, -EOPNOTSUPP, "map_files is disabled");

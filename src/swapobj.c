@@ -484,7 +484,7 @@ static int take_segments(struct pgs_swapobjs *objs)
 /* A memfd that is just open, or a file on tmpfs that was removed. */
 static int take_open_file(void *arg, const struct pgs_open_file *file)
 {
-	const uint64_t caps = PGS_CAP(CAP_SYS_PTRACE) | PGS_CAP(CAP_DAC_READ_SEARCH);
+	const uint64_t caps = PGS_CAPS_OTHERS;
 	struct pgs_swapobjs *objs = arg;
 	dev_t dev = file->st.st_dev;
 	struct pgs_swapobj *obj;

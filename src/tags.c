@@ -60,8 +60,8 @@ int pgs_tags_read(struct pgs_ctx *ctx, struct pgs_kmod *kmod, pid_t pid, struct 
 	int r;
 
 	/* The module asks that whoever opened it had CAP_SYS_ADMIN. */
-	pagemap = pgs_open(ctx, PGS_CAP(CAP_SYS_PTRACE) | PGS_CAP(CAP_SYS_ADMIN), 0,
-			   "proc/%d/pagemap", (int)pid);
+	pagemap = pgs_open(ctx, PGS_CAPS_OTHERS | PGS_CAP(CAP_SYS_ADMIN), 0, "proc/%d/pagemap",
+			   (int)pid);
 	if (pagemap < 0)
 		return pagemap == -ENOENT ? -ESRCH : pagemap;
 	r = pgs_maps_open(ctx, pid, &maps);

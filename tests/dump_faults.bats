@@ -67,6 +67,17 @@ load lib/dump
 	[[ ! -s $out ]]
 }
 
+@test "another user's process: root sees what its owner sees, and the frames" {
+	requires root kfeat:pfn
+	target_start --nobody shm kind=memfd pages=32 write=0-15 private=0-3
+	run_pgscan dump --json --where=present --range="$(region private)" "$TARGET"
+	jq_is '.summary | [.present, .pfn_visible]' '[4,true]'
+	jq_true '.rows | all(.pfn > 0)'
+	run_pgscan dump --json --by=vma --range="$(region shm)" "$TARGET"
+	jq_is '[.rows[] | [.present, .none, .file]]' '[[16,16,16]]'
+	jq_is .errors '[]'
+}
+
 @test "frames of physical memory need a capability, which is named" {
 	requires root
 	run_as_nobody 5 dump --pfn=0x1000+16

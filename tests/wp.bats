@@ -446,6 +446,13 @@ filtered_start() {
 	[[ -z $output ]]
 }
 
+@test "another user's process is tracked by root, by its files alone" {
+	requires_wp root
+	target_start --nobody anon pages=16 write=0-15
+	run_pgscan wp --json -i 0.01 -c 1 --range="$(region anon)" "$TARGET"
+	jq_is '.rows[] | [.pages, .written]' '[16,0]'
+}
+
 @test "usage: what makes no sense is status 2" {
 	local args
 
