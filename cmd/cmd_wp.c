@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_METHOD = 0x5000, OPT_CLEAR, OPT_BY, OPT_HEAT, OPT_COMPARE };
+enum { OPT_METHOD = 0x5000, OPT_CLEAR, OPT_HUGETLB, OPT_BY, OPT_HEAT, OPT_COMPARE };
 
 /* The sizes of the measurement that PAGEMAP_SCAN was proposed with (linux-mm, 2023). */
 #define COMPARE_DEFAULT "2000,8192,100000,500000"
@@ -19,6 +19,10 @@ static const struct argp_option options[] = {
 	 "How to see the writes; auto takes the first that works here of uffd and module", 0},
 	{"clear-soft-dirty", OPT_CLEAR, NULL, 0,
 	 "Let auto fall back on soft-dirty, which takes its bits from whoever else uses them", 0},
+	{"hugetlb", OPT_HUGETLB, NULL, 0,
+	 "Track huge pages of hugetlbfs too, by uffd; kernels before mid-2026 may hang, with the "
+	 "process",
+	 0},
 	{"interval", 'i', "SEC", 0, "Time between samples, 1 by default; fractions are allowed", 0},
 	{"count", 'c', "N", 0, "How many samples; without it until interrupted", 0},
 	{"by", OPT_BY, "total|vma|run|page", 0,
@@ -87,6 +91,9 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_CLEAR:
 		o->clear_soft_dirty = true;
+		return 0;
+	case OPT_HUGETLB:
+		o->hugetlb = true;
 		return 0;
 	case 'i':
 		if (pgs_parse_seconds(arg, &o->interval_ns))

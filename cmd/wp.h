@@ -15,7 +15,7 @@ struct wp_opts {
 	struct opt_target target;
 	struct opt_output output;
 	enum pgs_track_method method;
-	bool clear_soft_dirty;
+	bool clear_soft_dirty, hugetlb;
 	enum wp_by by;
 	bool heat;
 	uint64_t interval_ns, count;	  /* 0 samples: until interrupted */
@@ -28,7 +28,7 @@ struct wp_opts {
 struct wp_sample {
 	uint64_t number;
 	double elapsed_s, interval_s; /* since the beginning, since the last sample */
-	uint64_t tracked, written, unknown, whole;
+	uint64_t tracked, written, unknown, whole, stuck;
 	uint64_t untracked[PGS_UNTRACKED_REASONS];
 };
 

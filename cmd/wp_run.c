@@ -138,6 +138,7 @@ int wp_run(struct wp *w)
 	const struct pgs_track_opts opts = {
 		.method = o->method,
 		.clear_soft_dirty = o->clear_soft_dirty,
+		.hugetlb = o->hugetlb,
 		.follow = o->command,
 		.ranges = o->target.ranges,
 		.nr_ranges = o->target.nr_ranges,

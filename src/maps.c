@@ -22,10 +22,11 @@
 /* A line is at most four times PATH_MAX (every byte escaped) and its numbers. */
 #define BUFFER_BYTES (64 * 1024)
 
-/* What is known of a file system's device: whether its files are shmem. */
+/* What is known of a file system's device. */
 struct fs_dev {
 	unsigned int major, minor;
 	bool shmem;
+	uint64_t huge_bytes; /* hugetlbfs */
 };
 
 /*
@@ -127,7 +128,7 @@ bool pgs_maps_empty(const struct pgs_maps *maps)
 	return !maps->any;
 }
 
-/* ---- which file systems are shmem ------------------------------------------------------------ */
+/* ---- which file systems are shmem, or hugetlbfs ---------------------------------------------- */
 
 static int vma_fstatfs(struct pgs_maps *maps, const struct pgs_vma *vma, struct statfs *ret_fs)
 {
@@ -162,19 +163,28 @@ static int mount_type(struct pgs_maps *maps, const struct pgs_vma *vma, char ret
 }
 
 /*
- * rootfs and devtmpfs are tmpfs or ramfs, and a device without a mount of that process says
- * nothing: there the file itself is asked. 1 or 0; -errno: it could not be.
+ * rootfs and devtmpfs are tmpfs or ramfs, hugetlbfs has pages of one size a mount, and a device
+ * without a mount of that process says nothing: there the file itself is asked.
+ * Returns 0, or -errno: it could not be; *@ret_dev is then of no special kind.
  */
-static int find_fs_shmem(struct pgs_maps *maps, const struct pgs_vma *vma)
+static int find_fs(struct pgs_maps *maps, const struct pgs_vma *vma, struct fs_dev *ret_dev)
 {
 	char type[16];
 	struct statfs fs;
 	int r;
 
-	if (mount_type(maps, vma, type) && strcmp(type, "rootfs") && strcmp(type, "devtmpfs"))
-		return !strcmp(type, "tmpfs");
+	*ret_dev = (struct fs_dev){.minor = vma->dev_minor};
+	if (mount_type(maps, vma, type) && strcmp(type, "rootfs") && strcmp(type, "devtmpfs") &&
+	    strcmp(type, "hugetlbfs")) {
+		ret_dev->shmem = !strcmp(type, "tmpfs");
+		return 0;
+	}
 	r = vma_fstatfs(maps, vma, &fs);
-	return r ? r : fs.f_type == TMPFS_MAGIC;
+	if (r)
+		return r;
+	ret_dev->shmem = fs.f_type == TMPFS_MAGIC;
+	ret_dev->huge_bytes = fs.f_type == HUGETLBFS_MAGIC ? (uint64_t)fs.f_bsize : 0;
+	return 0;
 }
 
 /* A memfd, a SysV segment or shared anonymous memory, whose names are no paths. */
@@ -186,25 +196,24 @@ static bool is_on_shm_mnt(const struct pgs_maps *maps, const struct pgs_vma *vma
 }
 
 /*
- * tmpfs has no block device, so its major number is 0 (get_anon_bdev()). A mapping without a file
+ * Neither has a block device, so the major number is 0 (get_anon_bdev()). A mapping without a file
  * has minor 0 too; inode 0 says nothing, for a System V segment's is its id, and the first has 0.
  */
-static bool is_shmem(struct pgs_maps *maps, const struct pgs_vma *vma)
+static struct fs_dev fs_of(struct pgs_maps *maps, const struct pgs_vma *vma)
 {
 	struct pgs_devices *known = maps->ctx->devices;
-	int shmem;
+	struct fs_dev dev = {0};
 
 	if (vma->dev_major || !vma->dev_minor)
-		return false;
+		return dev;
 	if (is_on_shm_mnt(maps, vma))
-		return true;
+		return known->shm_mnt;
 	for (size_t i = 0; i < known->nr; i++)
 		if (known->dev[i].minor == vma->dev_minor)
-			return known->dev[i].shmem;
-	shmem = find_fs_shmem(maps, vma);
-	if (shmem >= 0 && known->nr < DEVICES_MAX)
-		known->dev[known->nr++] = (struct fs_dev){.minor = vma->dev_minor, .shmem = shmem};
-	return shmem > 0;
+			return known->dev[i];
+	if (!find_fs(maps, vma, &dev) && known->nr < DEVICES_MAX)
+		known->dev[known->nr++] = dev;
+	return dev;
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -345,9 +354,12 @@ static void set_name(struct pgs_vma *vma, const char *name)
 
 static void classify(struct pgs_maps *maps, struct pgs_vma *vma, char *name)
 {
+	struct fs_dev fs = fs_of(maps, vma);
+
 	vma->name = name;
 	vma->name_len = recover_name(maps, vma, name, vma->name_len);
-	if (is_shmem(maps, vma))
+	vma->huge_bytes = fs.huge_bytes;
+	if (fs.shmem)
 		vma->kind = PGS_VMA_SHMEM;
 	else if (!vma->name_len)
 		vma->kind = PGS_VMA_ANON;

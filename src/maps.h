@@ -23,6 +23,7 @@ struct pgs_vma {
 	char perms[5]; /* rwxp or rwxs */
 	bool deleted;  /* the file has no name any more; the suffix is not part of @name */
 	enum pgs_vma_kind kind;
+	uint64_t huge_bytes; /* hugetlbfs: bytes of a page; 0: another kind, or not known */
 	/* The path's own bytes (a newline is a newline again), or [heap], [stack], [anon:NAME] as
 	 * the kernel prints, [anon] where it prints nothing, [shmem] for shared anonymous memory.
 	 * Points into the reader; valid until the next call. */

@@ -45,6 +45,7 @@ const char *pgs_untracked_name(enum pgs_untracked why);
 struct pgs_track_opts {
 	enum pgs_track_method method;
 	bool clear_soft_dirty;		/* AUTO may fall back on PGS_TRACK_SOFT_DIRTY */
+	bool hugetlb;			/* UFFD: take on huge pages of hugetlbfs, see pgscan-wp(1) */
 	bool follow;			/* the process is about to exec: pgs_track_follow() */
 	const struct pgs_range *ranges; /* ascending; none: all */
 	size_t nr_ranges;
@@ -61,6 +62,7 @@ struct pgs_track_vma {
 	uint64_t untracked[PGS_UNTRACKED_REASONS];
 	uint64_t unknown; /* may have been written: reclaim took the mark (soft-dirty, shared) */
 	uint64_t whole;	  /* of @written: marked as a whole mapping, which is new or was merged */
+	uint64_t stuck;	  /* of @written: the mark could not be taken off before (pinned DMA) */
 };
 
 /* Where a sample goes. Each returns 0, or -errno to end the sample with. */

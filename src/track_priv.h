@@ -63,3 +63,13 @@ int pgs_track_written(struct pgs_track *track, uint64_t start, uint64_t end)
 	__attribute__((nonnull, warn_unused_result));
 /* pgs_track_flush - pass on the run that may have gone on, so that tv.written is up to date. */
 int pgs_track_flush(struct pgs_track *track) __attribute__((nonnull, warn_unused_result));
+
+static inline uint64_t min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline uint64_t max_u64(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}

@@ -66,11 +66,13 @@ static int sd_scan(struct pgs_track *t, uint64_t start, uint64_t end)
 	return r;
 }
 
-/* Its mark as a whole goes with the clearing at the end of the walk. */
+/* Its mark as a whole goes with the clearing at the end of the walk. Of hugetlbfs neither pagemap
+ * nor clear_refs knows any mark. */
 static int sd_begin(struct pgs_track *t, uint64_t start, uint64_t end, enum pgs_untracked *ret_why)
 {
-	(void)t, (void)start, (void)end, (void)ret_why;
-	return 0;
+	(void)start, (void)end;
+	*ret_why = PGS_UNTRACKED_HUGETLB;
+	return t->tv.vma->huge_bytes ? -EMEDIUMTYPE : 0;
 }
 
 static int sd_forget(struct pgs_track *t, uint64_t start, uint64_t end)

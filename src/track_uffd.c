@@ -36,6 +36,7 @@ struct uffd_priv {
 	uint64_t granule; /* bytes */
 	bool holes_show;  /* an armed granule without a page table any more counts as written */
 	struct pgs_ranges armed;
+	struct pgs_ranges hugetlb; /* where a hole never shows */
 	uint64_t zero_pfn;
 	struct pgs_region *written, *populated; /* ROOM each */
 	uint64_t *words;			/* of one granule */
@@ -49,16 +50,6 @@ static uint64_t granule_down(const struct uffd_priv *p, uint64_t addr)
 static uint64_t granule_up(const struct uffd_priv *p, uint64_t addr)
 {
 	return granule_down(p, addr + p->granule - 1);
-}
-
-static uint64_t min_u64(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint64_t max_u64(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
 }
 
 /* EPERM of PM_SCAN_CHECK_WPASYNC: what is mapped there now was never registered. */
@@ -108,6 +99,7 @@ static int check_holes(struct pgs_track *t, uint64_t start, uint64_t end)
 	return r;
 }
 
+/* @checked: up to where holes have been looked for; NULL where they show by themselves. */
 static int report(struct pgs_track *t, ssize_t nr, uint64_t *checked)
 {
 	struct uffd_priv *p = t->priv;
@@ -116,7 +108,7 @@ static int report(struct pgs_track *t, ssize_t nr, uint64_t *checked)
 	for (ssize_t i = 0; i < nr && !r; i++) {
 		const struct pgs_region *region = &p->written[i];
 
-		if (!p->holes_show && *checked < region->start) {
+		if (checked && *checked < region->start) {
 			r = check_holes(t, *checked, granule_down(p, region->start));
 			*checked = granule_up(p, region->end);
 		}
@@ -129,16 +121,17 @@ static int report(struct pgs_track *t, ssize_t nr, uint64_t *checked)
 static int scan_armed(struct pgs_track *t, uint64_t start, uint64_t end)
 {
 	struct uffd_priv *p = t->priv;
-	uint64_t checked = start;
+	uint64_t checked = start, stop;
+	bool holes_show = p->holes_show && !pgs_ranges_next(&p->hugetlb, start, end, &stop);
 	ssize_t n = 0;
 	int r = 0;
 
-	for (uint64_t at = start, stop; at < end && !r; at = stop) {
+	for (uint64_t at = start; at < end && !r; at = stop) {
 		stop = granule_down(p, at) + WINDOW_GRANULES * p->granule;
 		n = take_written(t, at, min_u64(stop, end), &stop);
-		r = n < 0 ? (int)n : report(t, n, &checked);
+		r = n < 0 ? (int)n : report(t, n, holes_show ? NULL : &checked);
 	}
-	if (!r && !p->holes_show && checked < end)
+	if (!r && !holes_show && checked < end)
 		r = check_holes(t, checked, end);
 	return r;
 }
@@ -308,13 +301,41 @@ static int uffd_scan(struct pgs_track *t, uint64_t start, uint64_t end)
 	return r;
 }
 
+/*
+ * Protecting what has no page table in hugetlbfs deadlocks kernels before mid-2026, with mmap_lock
+ * held. So huge pages are taken on only when the user asks for it, and nothing is protected there
+ * but granules that hold a page. Pages above a granule (1 GiB) the kernel does not protect at all.
+ */
+static bool takes_hugetlb(const struct pgs_track *t)
+{
+	const struct uffd_priv *p = t->priv;
+	uint64_t bytes = t->tv.vma->huge_bytes;
+
+	return t->opts->hugetlb && bytes && bytes <= p->granule;
+}
+
+static int register_range(struct pgs_track *t, uint64_t start, uint64_t end)
+{
+	struct uffd_priv *p = t->priv;
+	int r = pgs_uffd_register(p->uffd, start, end);
+
+	if (r <= 0)
+		return r;
+	if (takes_hugetlb(t))
+		return pgs_ranges_add(&p->hugetlb, start, end);
+	pgs_uffd_unregister(p->uffd, start, end);
+	return -EMEDIUMTYPE;
+}
+
 static int uffd_begin(struct pgs_track *t, uint64_t start, uint64_t end,
 		      enum pgs_untracked *ret_why)
 {
 	const struct pgs_track_sink *sink = t->sink;
 	struct uffd_priv *p = t->priv;
-	int r = pgs_uffd_register(p->uffd, start, end);
+	int r = pgs_ranges_remove(&p->hugetlb, start, end);
 
+	if (!r)
+		r = register_range(t, start, end);
 	switch (r) {
 	case 0:
 		break;
@@ -344,8 +365,9 @@ static int uffd_begin(struct pgs_track *t, uint64_t start, uint64_t end,
 static int uffd_forget(struct pgs_track *t, uint64_t start, uint64_t end)
 {
 	struct uffd_priv *p = t->priv;
+	int r = pgs_ranges_remove(&p->armed, start, end);
 
-	return pgs_ranges_remove(&p->armed, start, end);
+	return r ? r : pgs_ranges_remove(&p->hugetlb, start, end);
 }
 
 /* Does this kernel call a hole written? Asked of two granules of our own, never touched. */
@@ -435,6 +457,7 @@ static void uffd_close(struct pgs_track *t)
 		pgs_uffd_unregister(p->uffd, t->tracked.v[i].start, t->tracked.v[i].end);
 	pgs_closep(&p->uffd);
 	pgs_ranges_fini(&p->armed);
+	pgs_ranges_fini(&p->hugetlb);
 	free(p->written);
 	free(p->populated);
 	free(p->words);

@@ -45,10 +45,7 @@ int pgs_uffd_register(int uffd, uint64_t start, uint64_t end)
 
 	if (ioctl(uffd, UFFDIO_REGISTER, &reg) < 0)
 		return -errno;
-	if (!is_hugetlb(&reg))
-		return 0;
-	pgs_uffd_unregister(uffd, start, end);
-	return -EMEDIUMTYPE;
+	return is_hugetlb(&reg);
 }
 
 int pgs_uffd_unregister(int uffd, uint64_t start, uint64_t end)

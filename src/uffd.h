@@ -22,9 +22,8 @@ int pgs_uffd_init(int uffd) __attribute__((warn_unused_result));
 
 /*
  * pgs_uffd_register - take [@start, @end), which must be one mapping, under protection; nothing is
- * protected yet. Returns 0 or -errno: -EPERM cannot be written through this mapping; -EBUSY another
- * userfaultfd has it; -EINVAL a kind the kernel refuses; -EMEDIUMTYPE huge pages of hugetlbfs, left
- * alone: protecting what is unpopulated there deadlocks kernels before mid-2026.
+ * protected yet. Returns 0, or 1 for huge pages of hugetlbfs, or -errno: -EPERM cannot be written
+ * through this mapping; -EBUSY another userfaultfd has it; -EINVAL a kind the kernel refuses.
  */
 int pgs_uffd_register(int uffd, uint64_t start, uint64_t end) __attribute__((warn_unused_result));
 int pgs_uffd_unregister(int uffd, uint64_t start, uint64_t end);

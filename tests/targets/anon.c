@@ -9,6 +9,7 @@
  *   blank=N                        region "blank": N written pages that hold zeroes alone
  *   children=N                     N forked children that share all of it, copy on write
  *   hugetlb=N                      region "hugetlb": N pages of hugetlbfs, never touched
+ *   gigantic=N                     region "gigantic": the same of 1 GiB each
  *   protnone=1                     region "anon" ends up PROT_NONE, its pages kept
  */
 #include "target.h"
@@ -72,23 +73,25 @@ static void add_blank(struct target *t, size_t pages)
 }
 
 /* Without a reservation: there need be no huge page at all. */
-static void add_hugetlb(struct target *t, size_t pages)
+static void add_hugetlb(struct target *t, const char *name, size_t pages, unsigned int log2_size)
 {
-	size_t size = pages * TARGET_HUGE;
+	size_t size = pages << log2_size;
 	char *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_NORESERVE, -1, 0);
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_NORESERVE |
+			       (int)(log2_size << MAP_HUGE_SHIFT),
+		       -1, 0);
 
 	if (p == MAP_FAILED)
 		target_die("mmap of %zu pages of hugetlbfs", pages);
-	target_region_add(t, "hugetlb", p, size / t->page_size);
+	target_region_add(t, name, p, size / t->page_size);
 }
 
 int main(int argc, char **argv)
 {
 	static const char *const keys[] = {"pages", "write",	"read",	    "huge",
 					   "same",  "hugezero", "protnone", "children",
-					   "blank", "hugetlb",	NULL};
-	size_t pages, huge, hugezero, same, blank, hugetlb;
+					   "blank", "hugetlb",	"gigantic", NULL};
+	size_t pages, huge, hugezero, same, blank, hugetlb, gigantic;
 	const struct target_region *r;
 	struct target t;
 
@@ -100,6 +103,7 @@ int main(int argc, char **argv)
 	same = target_number(target_word(argv, "same", "0"));
 	blank = target_number(target_word(argv, "blank", "0"));
 	hugetlb = target_number(target_word(argv, "hugetlb", "0"));
+	gigantic = target_number(target_word(argv, "gigantic", "0"));
 	r = target_region_add(&t, "anon",
 			      target_map(&t, pages, PROT_READ | PROT_WRITE,
 					 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
@@ -118,7 +122,9 @@ int main(int argc, char **argv)
 	if (blank)
 		add_blank(&t, blank);
 	if (hugetlb)
-		add_hugetlb(&t, hugetlb);
+		add_hugetlb(&t, "hugetlb", hugetlb, 21);
+	if (gigantic)
+		add_hugetlb(&t, "gigantic", gigantic, 30);
 	fflush(stdout);
 	target_children(target_number(target_word(argv, "children", "0")));
 	return target_serve(&t, NULL);
