@@ -10,7 +10,7 @@
 /* clang-format off */
 enum {
 	C_SAMPLE, C_ELAPSED, C_INTERVAL, C_PID, C_START, C_END, C_PAGES, C_WRITTEN, C_RATE, C_UNTRACKED,
-	C_UNKNOWN, C_WHOLE, C_WHY, C_VMA, C_COLS
+	C_UNKNOWN, C_WHOLE, C_STUCK, C_WHY, C_VMA, C_COLS
 };
 
 const struct pgs_col wp_cols[] = {
@@ -26,6 +26,7 @@ const struct pgs_col wp_cols[] = {
 	[C_UNTRACKED]	= {"untracked", NULL, PGS_U64, 9, 0, "pages that may have been written unseen"},
 	[C_UNKNOWN]	= {"unknown", NULL, PGS_U64, 7, HIDDEN, "pages whose mark reclaim may have taken"},
 	[C_WHOLE]	= {"whole", NULL, PGS_U64, 7, HIDDEN, "of those written: marked by mapping, not by page"},
+	[C_STUCK]	= {"stuck", NULL, PGS_U64, 7, HIDDEN, "of those written: the mark could not be taken off before"},
 	[C_WHY]		= {"why", NULL, PGS_STR, 9, HIDDEN, "why pages are not tracked"},
 	[C_VMA]		= {"vma", NULL, PGS_BLOB, 24, 0, "name of the mapping"},
 	[C_COLS]	= {0},
@@ -134,6 +135,7 @@ static int emit_vma(struct wp *w, const struct pgs_track_vma *tv)
 	vals[C_UNTRACKED] = pgs_u64(sum_untracked(tv->untracked));
 	vals[C_UNKNOWN] = pgs_u64(tv->unknown);
 	vals[C_WHOLE] = pgs_u64(tv->whole);
+	vals[C_STUCK] = pgs_u64(tv->stuck);
 	vals[C_WHY] = pgs_str(main_reason(tv->untracked));
 	vals[C_VMA] = pgs_blob(tv->vma->name, tv->vma->name_len);
 	return out_row(w->out, vals);
@@ -149,6 +151,7 @@ int wp_emit_mapping(void *arg, const struct pgs_track_vma *tv)
 	s->written += tv->written;
 	s->unknown += tv->unknown;
 	s->whole += tv->whole;
+	s->stuck += tv->stuck;
 	for (unsigned int i = 0; i < PGS_UNTRACKED_REASONS; i++)
 		s->untracked[i] += tv->untracked[i];
 	w->has_shared |= tv->tracked && pgs_vma_is_shared(tv->vma);
@@ -171,6 +174,7 @@ int wp_emit_total(struct wp *w)
 	vals[C_UNTRACKED] = pgs_u64(sum_untracked(s->untracked));
 	vals[C_UNKNOWN] = pgs_u64(s->unknown);
 	vals[C_WHOLE] = pgs_u64(s->whole);
+	vals[C_STUCK] = pgs_u64(s->stuck);
 	return out_row(w->out, vals);
 }
 

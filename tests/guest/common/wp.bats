@@ -23,12 +23,17 @@ methods() {
 
 @test "random writes, reads and drops against their own log" {
 	has_uffd || skip "no PAGEMAP_SCAN and asynchronous write protection"
-	TRACK_ROUNDS=30 "$BUILD/tools/test_track"
+	TRACK_ROUNDS=${TRACK_ROUNDS:-30} "$BUILD/tools/test_track"
 }
 
 @test "random writes and reads against their own log, by the module" {
 	requires module
-	TRACK_METHOD=module TRACK_ROUNDS=30 "$BUILD/tools/test_track"
+	TRACK_METHOD=module TRACK_ROUNDS=${TRACK_ROUNDS:-30} "$BUILD/tools/test_track"
+}
+
+@test "random writes and reads against their own log, by soft-dirty" {
+	requires kfeat:soft_dirty
+	TRACK_METHOD=soft-dirty TRACK_ROUNDS=${TRACK_ROUNDS:-30} "$BUILD/tools/test_track"
 }
 
 @test "auto takes uffd, then the module, then, when it is allowed to, soft-dirty" {
@@ -126,6 +131,78 @@ methods() {
 	target_start anon hugetlb=2
 	run_pgscan wp --json -i 0.01 -c 2 --by=vma --range="$(region hugetlb)" "$TARGET"
 	jq_is '[.rows[].why] | unique' '["hugetlb"]'
+}
+
+# wait_samples N: so many more than there are, of a wp that takes them all the time
+wait_samples() {
+	local more=$(($(wc -l <"$out") + $1))
+
+	wait_for samples_are "$more"
+}
+
+samples_are() { (($(wc -l <"$out") >= $1)); }
+
+# sample_is FIELDS VALUES: of the last sample, as a list
+sample_is() {
+	local got
+
+	got=$(grep '"sample"' "$out" | tail -n 1 | jq -c "[$1]")
+	[[ $got == "[$2]" ]] || fail "the last sample has [$1] = $got, not [$2]" "$(tail -n 5 "$out")"
+}
+
+@test "huge pages of hugetlbfs that are there are tracked when it is asked for; by uffd alone" {
+	local method
+
+	set_file /proc/sys/vm/nr_hugepages 4
+	target_start anon hugetlb=4
+	target_cmd write hugetlb 0-1535
+	for method in $(methods); do
+		wp_start --hugetlb --method="$method" --by=vma --range="$(region hugetlb)"
+		target_cmd write hugetlb 0,700,1536 # the last for the first time
+		target_cmd dontneed hugetlb 0-511
+		wp_end
+		if [[ $method == uffd ]]; then
+			sample_is .pages,.written,.untracked,.why 2048,1536,0,null
+		else
+			sample_is .pages,.written,.untracked,.why '0,null,2048,"hugetlb"'
+		fi
+	done
+}
+
+@test "pages of 1 GiB, which the kernel does not protect, are not tracked even when it is asked for" {
+	has_uffd || skip "the other methods track none of hugetlbfs"
+	[[ -d /sys/kernel/mm/hugepages/hugepages-1048576kB ]] || skip "no pages of 1 GiB here"
+	target_start anon gigantic=1
+	run_pgscan wp --hugetlb --json -i 0.01 -c 1 --by=vma --range="$(region gigantic)" "$TARGET"
+	jq_is '.rows[] | [.pages, .written, .untracked, .why]' '[0,null,262144,"hugetlb"]'
+}
+
+@test "pinned pages count each time, by the module: a device may write to them unseen" {
+	requires module
+	target_start held pages=16 pin=4
+	wp_start --method=module --by=total -i 0.1 --range="$(region held)"
+	wait_samples 3
+	sample_is .written,.stuck 4,4
+	target_cmd write held 8
+	wait_for grep -q '"written":5,' "$out"
+	target_cmd release
+	wait_for grep -q '"written":0,' "$out"
+	wait_samples 2
+	sample_is .written,.stuck 0,0
+	wp_end
+	[[ $(wp_last .summary.distinct_pages) == 5 ]]
+}
+
+@test "a process that an MMU notifier watches: not by the module, which says why" {
+	requires module
+	[[ -e /dev/kvm ]] || modprobe kvm-amd || skip "no KVM here"
+	defer rmmod kvm-amd
+	target_start held kvm=1
+	run_pgscan 4 wp --method=module -c 1 -i 0.01 "$TARGET"
+	[[ -z $output && $stderr == *"MMU notifiers watch process $TARGET"* ]]
+	PGSCAN_DISABLE=pagemap_scan run_pgscan 4 wp -c 1 -i 0.01 "$TARGET"
+	[[ $stderr == *"module: MMU notifiers"*"soft-dirty"* ]]
+	target_stop
 }
 
 @test "a command, by each method" {

@@ -4,8 +4,12 @@
 
 load ../kmod
 
+# writes SECONDS [DISTURBANCE]...; with SLOW=1 two minutes each
 writes() {
-	kmod_program kmodwrites "$@"
+	local seconds=$1
+
+	[[ -z ${SLOW:-} ]] || seconds=120
+	kmod_program kmodwrites "$seconds" "${@:2}"
 }
 
 @test "SCAN: no write is lost" { writes 3; }
