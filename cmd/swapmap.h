@@ -134,6 +134,7 @@ struct swapmap_part {
 	struct pgs_share share;
 	uint64_t anon, shmem; /* pages that its processes map */
 	bool unknown;	      /* some shmem could not be told */
+	bool racy;	      /* some shmem changed at each look */
 	bool has_hidden;      /* some slots are hidden */
 	int err;	      /* some process could not be looked into */
 };

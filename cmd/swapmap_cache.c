@@ -51,7 +51,9 @@ int swapmap_count_cache(struct swapmap *m, uint64_t *ret_slots)
 
 	if (!flags)
 		return -ENOMEM;
-	if (m->hidden_slots || !pgs_kmem_has(m->env.kmem, PGS_KMEM_SWAP_CACHE))
+	/* Of shared memory whose slots are not known, cached ones would count twice. */
+	if (m->hidden_slots || (m->objs && !pgs_swapobjs_is_complete(m->objs)) ||
+	    !pgs_kmem_has(m->env.kmem, PGS_KMEM_SWAP_CACHE))
 		return -EOPNOTSUPP;
 	nr = pgs_kmem_areas(m->env.kmem, areas);
 	for (int i = 0; i < nr && !r; i++) {

@@ -28,6 +28,13 @@ const struct pgs_col swapmap_object_cols[] = {
 };
 /* clang-format on */
 
+static const char *object_note(const struct pgs_swapobj *obj)
+{
+	if (obj->reason)
+		return "not known whether in swap";
+	return obj->racy ? "racy: there may be more" : NULL;
+}
+
 static int emit_object(struct swapmap *m, const struct pgs_swapobj *obj)
 {
 	char dev[32];
@@ -42,7 +49,7 @@ static int emit_object(struct swapmap *m, const struct pgs_swapobj *obj)
 		[O_SWAPPED_BYTES] =
 			swapmap_pages_if(!obj->reason, obj->swapped_pages << m->ctx->page_shift),
 		[O_MAPPERS] = swapmap_pages_if(m->owners_known, obj->mappers),
-		[O_NOTE] = pgs_str(obj->reason ? "not known whether in swap" : NULL),
+		[O_NOTE] = pgs_str(object_note(obj)),
 	};
 
 	snprintf(dev, sizeof(dev), "%u:%u", major(obj->dev), minor(obj->dev));
@@ -56,7 +63,7 @@ int swapmap_show_objects(struct swapmap *m)
 	for (size_t i = 0; m->objs && i < pgs_swapobjs_nr(m->objs) && !r && !cmd_interrupted; i++) {
 		const struct pgs_swapobj *obj = pgs_swapobjs_get(m->objs, i);
 
-		if (!obj->swapped_pages && !obj->reason)
+		if (!obj->swapped_pages && !obj->reason && !obj->racy)
 			continue;
 		if (obj->wanted || m->opts->target.system)
 			r = emit_object(m, obj);

@@ -98,7 +98,7 @@ struct pgs_col *swapmap_columns(const struct swapmap *m)
 struct row {
 	uint64_t start, end; /* bytes */
 	uint64_t pages;
-	bool is_shmem, located, unknown;
+	bool is_shmem, located, unknown, racy;
 	unsigned int swap_type;
 	uint64_t slot;
 	uint32_t owners;		   /* 0: not known */
@@ -129,6 +129,8 @@ const char *swapmap_part_note(const struct swapmap *m, const struct swapmap_part
 		return "shared memory not known";
 	if (part->has_hidden)
 		return "slots hidden (needs CAP_SYS_ADMIN)";
+	if (part->racy)
+		return "racy: there may be more";
 	return m->owners_known || !(part->anon + part->shmem) ? NULL : "not all owners known";
 }
 
@@ -180,6 +182,8 @@ static const char *row_note(const struct show *s, const struct row *row, bool ha
 {
 	if (row->unknown)
 		return "not known whether in swap";
+	if (row->racy)
+		return "racy: there may be more";
 	if (!row->located)
 		return row->is_shmem ? "location needs the module or kernel memory"
 				     : "slot hidden (needs CAP_SYS_ADMIN)";
@@ -319,6 +323,7 @@ static void add_to_vma(struct show *s, const struct row *row)
 	of->one_count &= of->owners == row->owners;
 	of->located &= row->located;
 	of->unknown |= row->unknown;
+	of->racy |= row->racy;
 	of->pages += row->pages;
 }
 
@@ -334,6 +339,7 @@ static int show_part(struct show *s, const struct pgs_swap_run *run, uint64_t fr
 		.is_shmem = run->is_shmem,
 		.located = run->located,
 		.unknown = run->unknown,
+		.racy = run->obj && run->obj->racy,
 		.swap_type = run->swap_type,
 		.slot = run->slot + from,
 		.owners = owners,
@@ -393,6 +399,7 @@ static int show_run(void *arg, const struct pgs_vma *vma, const struct pgs_swap_
 		tell_unknown(s, run);
 	else
 		*(run->is_shmem ? &s->part.shmem : &s->part.anon) += run->pages;
+	s->part.racy |= run->obj && run->obj->racy;
 	s->part.has_hidden |= !run->named && !run->unknown;
 	if (is_address_view(s->m))
 		r = show_parts(s, vma, run);
@@ -428,6 +435,7 @@ static void add_part(struct swapmap_part *to, const struct swapmap_part *part)
 	to->anon += part->anon;
 	to->shmem += part->shmem;
 	to->unknown |= part->unknown;
+	to->racy |= part->racy;
 	to->has_hidden |= part->has_hidden;
 	to->err = to->err ?: part->err;
 }

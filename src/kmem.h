@@ -89,7 +89,8 @@ void pgs_kobjects_fini(struct pgs_kobjects *list);
 /*
  * pgs_kmem_name - the name of a listed object: of the kernel's own mount that of its dentry
  * ("memfd:x", "SYSV00000000", "dev/zero"), of others the path from the root of its file system on,
- * with a leading slash. Bytes; "" where it has none. The caller frees it. 0 or -errno.
+ * with a leading slash. Bytes; "" where it has none. The caller frees it. 0; 1 when it is the end
+ * of a name that is too long; or -errno.
  */
 int pgs_kmem_name(struct pgs_kmem *kmem, const struct pgs_kobject *object, char **ret_name)
 	__attribute__((nonnull, warn_unused_result));

@@ -201,8 +201,8 @@ int pgs_kmem_name(struct pgs_kmem *kmem, const struct pgs_kobject *object, char 
 		r = prepend(kmem, alias - l->dentry_alias.offset, path, &at, false);
 	else if (!r && alias)
 		r = walk_up(kmem, alias - l->dentry_alias.offset, path, &at);
-	if (r)
+	if (r && r != -ENAMETOOLONG)
 		return r;
 	*ret_name = strdup(path + at);
-	return *ret_name ? 0 : -ENOMEM;
+	return *ret_name ? r == -ENAMETOOLONG : -ENOMEM;
 }

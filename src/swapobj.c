@@ -334,6 +334,7 @@ static int read_extents(struct pgs_swapobjs *objs, struct pgs_kmem *kmem,
 			const struct pgs_swap_extent extent = {runs[i].index, runs[i].pages,
 							       runs[i].slot, runs[i].swap_type};
 
+			obj->racy |= runs[i].racy;
 			if (runs[i].entry == PGS_KENTRY_SWAPPED)
 				r = add_extent(obj, &extent);
 		}
@@ -357,9 +358,10 @@ static int take_kobject(struct pgs_swapobjs *objs, struct pgs_kmem *kmem,
 	struct pgs_swapobj *obj;
 	int r = pgs_kmem_name(kmem, object, &own);
 
-	if (r) /* gone since it was listed, or has a name that is too long */
-		return r == -ENOMEM ? r : 0;
-	name = full_name(objs, object->dev, object->is_kernel, false, own);
+	if (r == -ENOMEM || (r < 0 && !pgs_kmem_is_same(kmem, object)))
+		return r == -ENOMEM ? r : 0; /* gone since it was listed */
+	/* It is in swap under whatever name. */
+	name = full_name(objs, object->dev, object->is_kernel, r > 0, r < 0 ? "" : own);
 	obj = name ? add_obj(objs, object->dev, object->ino, name) : NULL;
 	if (!obj)
 		return -ENOMEM;

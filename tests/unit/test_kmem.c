@@ -2,6 +2,7 @@
 /* Kernel memory made by hand as a core file: segments, notes, symbols, an object's XArray. */
 #include "../../src/kmem_priv.h"
 #include "../../src/ksyms.h"
+#include "../../src/swapobj.h"
 #include "corefile.h"
 
 #include <errno.h>
@@ -581,6 +582,179 @@ static void test_little_room(void **state)
 	image_free(t.m);
 }
 
+/* Whatever a node holds, runs follow each other without a gap, and the walk ends. */
+static void walk_turned(struct tree *t)
+{
+	const uint64_t end = UINT64_C(1) << 52;
+	struct pgs_kentries runs[16];
+	uint64_t from = 0;
+
+	assert_int_equal(image_open(t->m), 0);
+	layout(&t->m->kmem, t->m->kcore);
+	for (unsigned int calls = 0; from < end; calls++) {
+		int nr = pgs_kmem_tree(&t->m->kmem, t->mapping, from, end, runs, 16);
+
+		assert_in_range(nr, 1, 16);
+		assert_in_range(calls, 0, 1000);
+		for (int i = 0; i < nr; i++) {
+			assert_int_equal(runs[i].index, from);
+			assert_in_range(runs[i].pages, 1, end - from);
+			from += runs[i].pages;
+		}
+	}
+}
+
+static void test_tree_turned(void **state)
+{
+	unsigned int seed = 1;
+	uint64_t root, leaf;
+
+	(void)state;
+	for (unsigned int shift = 0; shift < 256; shift++) {
+		struct tree t = two_levels(&root, &leaf);
+
+		t.m->mem[root - CORE_BASE] = (unsigned char)shift;
+		walk_turned(&t);
+		image_free(t.m);
+	}
+	for (unsigned long run = 0; run < fuzz_runs() / 100; run++) {
+		struct tree t = two_levels(&root, &leaf);
+
+		turn_bytes(t.m->mem, t.m->used, &seed);
+		walk_turned(&t);
+		image_free(t.m);
+	}
+}
+
+/* ---- all objects ----------------------------------------------------------------------------- */
+
+#define OPS 0x1234u /* &shmem_ops */
+
+/* A superblock with one inode, whose XArray has a node of which slot 0 is in swap. */
+struct supers {
+	struct tree t;
+	uint64_t head, sb, inode, node;
+};
+
+static void listed_layout(struct pgs_kmem *kmem, const struct supers *s)
+{
+	layout(kmem, s->t.m->kcore);
+	kmem->ctx = s->t.m->ctx;
+	kmem->shmem_ops = OPS;
+	kmem->sym.super_blocks = s->head;
+	kmem->at.super_block_s_list = (struct kmem_member){0, 16};
+	kmem->at.super_block_s_op = (struct kmem_member){16, 8};
+	kmem->at.super_block_s_dev = (struct kmem_member){24, 4};
+	kmem->at.super_block_s_inodes = (struct kmem_member){32, 16};
+	kmem->at.inode_i_sb_list = (struct kmem_member){0, 16};
+	kmem->at.inode_i_sb = (struct kmem_member){16, 8};
+	kmem->at.inode_i_ino = (struct kmem_member){24, 8};
+	kmem->at.inode_i_size = (struct kmem_member){32, 8};
+	kmem->at.inode_i_generation = (struct kmem_member){40, 4};
+	kmem->at.inode_i_mapping = (struct kmem_member){48, 8};
+	kmem->at.inode_i_dentry = (struct kmem_member){56, 8};
+	kmem->at.inode_i_data = (struct kmem_member){64, 48};
+	kmem->at.address_space_host = (struct kmem_member){0, 8};
+	kmem->at.address_space_nrpages = (struct kmem_member){32, 8};
+	kmem->at.shmem_inode_info_swapped = (struct kmem_member){128, 8};
+	kmem->at.shmem_inode_info_bytes = 256;
+	kmem->at.dentry_d_parent = (struct kmem_member){0, 8};
+	kmem->at.dentry_d_name = (struct kmem_member){8, 16};
+	kmem->at.dentry_alias = (struct kmem_member){32, 16};
+	kmem->at.qstr_name = (struct kmem_member){0, 8};
+	kmem->at.qstr_len = (struct kmem_member){8, 4};
+}
+
+static void ring(struct tree *t, uint64_t head, uint64_t node)
+{
+	at(t, head)[0] = at(t, head)[1] = node;
+	at(t, node)[0] = at(t, node)[1] = head;
+}
+
+static struct supers supers_new(void)
+{
+	const unsigned char none[256] = {0};
+	struct supers s = {.t.m = image_new()};
+	struct tree *t = &s.t;
+
+	s.head = place(t->m, none, 16);
+	s.sb = place(t->m, none, 64);
+	s.inode = place(t->m, none, 256);
+	t->mapping = s.inode + 64;
+	t->array = t->mapping + 8;
+	s.node = node_new(t, 0, 0, 0);
+	ring(t, s.head, s.sb);
+	ring(t, s.sb + 32, s.inode);
+	*at(t, s.sb + 16) = OPS;
+	*at(t, s.sb + 24) = 77; /* 0:77 */
+	*at(t, s.inode + 16) = s.sb;
+	*at(t, s.inode + 24) = 1234;
+	*at(t, s.inode + 48) = t->mapping;
+	*at(t, s.inode + 128) = 1;
+	*at(t, t->mapping) = s.inode;
+	head_set(t, s.node + NODE);
+	slot_set(t, s.node, 0, swap_entry(0, 99));
+	return s;
+}
+
+/* Directories one below the other, of which the inode's dentry is the lowest. */
+static void bury(struct supers *s, unsigned int depth)
+{
+	struct tree *t = &s->t;
+	uint64_t name = place(t->m, "d", 2), parent = 0;
+	const uint64_t none[6] = {0};
+
+	for (unsigned int i = 0; i <= depth; i++) {
+		uint64_t dentry = place(t->m, none, sizeof(none));
+
+		at(t, dentry)[0] = parent ? parent : dentry;
+		at(t, dentry)[1] = name;
+		at(t, dentry)[2] = 1;
+		parent = dentry;
+	}
+	*at(t, s->inode + 56) = parent + 32;
+}
+
+static struct pgs_swapobj *only_object(struct supers *s, struct pgs_swapobjs **ret_objs)
+{
+	assert_int_equal(image_open(s->t.m), 0);
+	listed_layout(&s->t.m->kmem, s);
+	assert_int_equal(pgs_swapobjs_open(s->t.m->ctx, NULL, &s->t.m->kmem, ret_objs), 0);
+	assert_true(pgs_swapobjs_is_complete(*ret_objs));
+	assert_int_equal(pgs_swapobjs_nr(*ret_objs), 1);
+	return pgs_swapobjs_get(*ret_objs, 0);
+}
+
+/* An object is in the account whatever can be told of its name, and of the rest of its pages. */
+static void test_listed(void **state)
+{
+	const struct {
+		unsigned int depth;
+		bool racy;
+		const char *name;
+	} cases[] = {
+		{0, false, ""}, {3, false, "/d/d/d"}, {100, false, "/.../d/d"}, {1, true, "/d"}};
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct supers s = supers_new();
+		struct pgs_swapobjs *objs;
+		struct pgs_swapobj *obj;
+
+		if (cases[i].depth)
+			bury(&s, cases[i].depth);
+		if (cases[i].racy) /* a child that is none */
+			slot_set(&s.t, s.node, 5, s.node + NODE);
+		obj = only_object(&s, &objs);
+		assert_int_equal(obj->swapped_pages, 1);
+		assert_int_equal(obj->extents[0].slot, 99);
+		assert_int_equal(obj->racy, cases[i].racy);
+		assert_memory_equal(obj->name, cases[i].name, strlen(cases[i].name));
+		pgs_swapobjs_close(objs);
+		image_free(s.t.m);
+	}
+}
+
 /* ---- what is kept ---------------------------------------------------------------------------- */
 
 #define KEPT "SYMBOL(_stext)=ffffffff81000000\nBUILD-ID=0123456789abcdef0123456789abcdef01234567\n"
@@ -702,6 +876,7 @@ int main(void)
 		cmocka_unit_test(test_symbols_turned), cmocka_unit_test(test_root_entries),
 		cmocka_unit_test(test_runs),	       cmocka_unit_test(test_large_entry),
 		cmocka_unit_test(test_foreign_nodes),  cmocka_unit_test(test_wild_pointers),
+		cmocka_unit_test(test_tree_turned),    cmocka_unit_test(test_listed),
 		cmocka_unit_test(test_little_room),    cmocka_unit_test(test_swap_tables),
 		cmocka_unit_test(test_kept),	       cmocka_unit_test(test_kept_spoilt),
 	};
