@@ -50,6 +50,12 @@ const char *pgs_kmem_reason(const struct pgs_kmem *kmem, enum pgs_kmem_part part
 
 /* ---- symbols --------------------------------------------------------------------------------- */
 
+/* What kmem_get() can take. */
+static bool is_number(struct kmem_member member)
+{
+	return member.size && member.size <= 8 && !(member.size & (member.size - 1));
+}
+
 static void parts_of_symbols(struct pgs_kmem *kmem)
 {
 	const struct kmem_layout *at = &kmem->at;
@@ -58,8 +64,8 @@ static void parts_of_symbols(struct pgs_kmem *kmem)
 		pgs_kmem_off(kmem, PGS_KMEM_LIST, 0, "there is no symbol super_blocks");
 	if (!kmem->sym.swap_info || !kmem->sym.nr_swapfiles)
 		pgs_kmem_off(kmem, PGS_KMEM_AREAS, 0, "there is no symbol swap_info");
-	else if (!at->swap_info_struct_flags.size || !at->swap_info_struct_prio.size ||
-		 !at->swap_info_struct_max.size || !at->swap_info_struct_pages.size ||
+	else if (!at->swap_info_struct_flags.size || !is_number(at->swap_info_struct_prio) ||
+		 !is_number(at->swap_info_struct_max) || !is_number(at->swap_info_struct_pages) ||
 		 !at->swap_info_struct_swap_file.size)
 		pgs_kmem_off(kmem, PGS_KMEM_AREAS, 0,
 			     "this kernel's struct swap_info_struct is not understood");

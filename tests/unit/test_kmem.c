@@ -868,17 +868,50 @@ static void test_swap_tables(void **state)
 	assert_false(pgs_kmem_has_swap_table(&kmem)); /* 6.1, if it had such a structure */
 }
 
+/* A member of three bytes, or of sixteen, is no number that kmem_get() could take. */
+static void test_sizes_of_numbers(void **state)
+{
+	const struct kmem_member word = {8, 8};
+
+	(void)state;
+	for (uint32_t size = 0; size <= 16; size++) {
+		struct tree t = tree_new();
+		struct pgs_kmem *kmem = &t.m->kmem;
+
+		assert_int_equal(image_open(t.m), 0);
+		layout(kmem, t.m->kcore);
+		kmem->named = false;
+		kmem->shmem_ops = kmem->sym.shmem_ops = OPS;
+		kmem->sym.swap_info = kmem->sym.nr_swapfiles = CORE_BASE;
+		kmem->at.swap_info_struct_flags = kmem->at.swap_info_struct_swap_file = word;
+		kmem->at.swap_info_struct_max = kmem->at.swap_info_struct_pages = word;
+		kmem->at.swap_info_struct_prio = (struct kmem_member){16, size};
+		assert_int_equal(pgs_kmem_has(kmem, PGS_KMEM_AREAS),
+				 size == 1 || size == 2 || size == 4 || size == 8);
+		image_free(t.m);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reads),	       cmocka_unit_test(test_vmcoreinfo),
-		cmocka_unit_test(test_bytes_turned),   cmocka_unit_test(test_symbols),
-		cmocka_unit_test(test_symbols_turned), cmocka_unit_test(test_root_entries),
-		cmocka_unit_test(test_runs),	       cmocka_unit_test(test_large_entry),
-		cmocka_unit_test(test_foreign_nodes),  cmocka_unit_test(test_wild_pointers),
-		cmocka_unit_test(test_tree_turned),    cmocka_unit_test(test_listed),
-		cmocka_unit_test(test_little_room),    cmocka_unit_test(test_swap_tables),
-		cmocka_unit_test(test_kept),	       cmocka_unit_test(test_kept_spoilt),
+		cmocka_unit_test(test_reads),
+		cmocka_unit_test(test_vmcoreinfo),
+		cmocka_unit_test(test_bytes_turned),
+		cmocka_unit_test(test_symbols),
+		cmocka_unit_test(test_symbols_turned),
+		cmocka_unit_test(test_root_entries),
+		cmocka_unit_test(test_runs),
+		cmocka_unit_test(test_large_entry),
+		cmocka_unit_test(test_foreign_nodes),
+		cmocka_unit_test(test_wild_pointers),
+		cmocka_unit_test(test_tree_turned),
+		cmocka_unit_test(test_listed),
+		cmocka_unit_test(test_sizes_of_numbers),
+		cmocka_unit_test(test_little_room),
+		cmocka_unit_test(test_swap_tables),
+		cmocka_unit_test(test_kept),
+		cmocka_unit_test(test_kept_spoilt),
 	};
 
 	return cmocka_run_group_tests_name("kmem", tests, NULL, NULL);
