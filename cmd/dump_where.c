@@ -148,12 +148,13 @@ bool dump_where_matches(const struct dump_where *where, const struct dump_run *r
 	run_attrs(run, &set, &unknown);
 	for (size_t i = 0; i < where->nr; i++) {
 		const struct where_term *term = &where->terms[i];
-		uint64_t kpf = term->must_kpf | term->must_not_kpf;
+		bool asks_kpf = term->must_kpf | term->must_not_kpf;
 
 		if ((set & term->must) != term->must || set & term->must_not ||
 		    unknown & (term->must | term->must_not))
 			continue;
-		if (!kpf || (run->has_flags && (flags & kpf) == term->must_kpf))
+		if (!asks_kpf || (run->has_flags && (flags & term->must_kpf) == term->must_kpf &&
+				  !(flags & term->must_not_kpf)))
 			return true;
 	}
 	return false;

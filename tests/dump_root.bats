@@ -108,6 +108,8 @@ dump_fixture() { # NAME ARGS...
 	run_pgscan dump --root="$ROOT" --json --where='dirty|writeback' 100
 	jq_is '[.rows[] | [.start, .pages]]' \
 		'[["0x7f0000004000",4],["0x7f0000010000",1],["0x7f0000011000",1],["0x7f0000012000",1]]'
+	run_pgscan dump --root="$ROOT" --json --where='dirty,!dirty' 100
+	jq_is .rows '[]'
 	run_pgscan dump --root="$ROOT" --json --where='thp,compound_tail' 100
 	jq_is '[.rows[] | [.start, .pages]]' '[["0x7f0000201000",511]]'
 }
