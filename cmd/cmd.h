@@ -47,6 +47,13 @@ int cmd_parse(const struct pgs_cmd *cmd, int argc, char **argv, void *opts)
 	__attribute__((nonnull, warn_unused_result));
 
 /*
+ * cmd_split_command - take "--" and what stands behind it off @argv, before cmd_parse(): it is a
+ * command of the user's, to the last word, and argp would mix it with what stands before. Returns
+ * the command, which may have no words; NULL without a "--".
+ */
+char **cmd_split_command(int *argc, char **argv) __attribute__((nonnull));
+
+/*
  * opt_choice - the index of @word in @words, which ends with NULL. None of them: a usage error that
  * lists them all.
  */

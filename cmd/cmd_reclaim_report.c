@@ -138,20 +138,12 @@ static error_t add_pid(struct reclaim_opts *o, const char *word, struct argp_sta
 	return 0;
 }
 
-/* What stands behind "--" is a command of the user's, options and all. */
-static error_t take_argument(struct reclaim_opts *o, const char *arg, struct argp_state *state)
-{
-	if (!state->quoted || state->next - 1 < state->quoted)
-		return add_pid(o, arg, state);
-	o->command = &state->argv[state->next - 1];
-	state->next = state->argc;
-	return 0;
-}
-
 static void check_command(const struct reclaim_opts *o, struct argp_state *state)
 {
 	bool limits = o->limit.set || o->swap_limit.set || o->swappiness.set;
 
+	if (o->command && !*o->command)
+		argp_error(state, "no command behind '--'");
 	if (limits && !o->command)
 		argp_error(state, "--limit, --swap-limit and --swappiness are for a command: "
 				  "-- COMMAND");
@@ -238,7 +230,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 		o->swappiness = parse_swappiness(arg, state);
 		return 0;
 	case ARGP_KEY_ARG:
-		return take_argument(o, arg, state);
+		return add_pid(o, arg, state);
 	case ARGP_KEY_END:
 		check_command(o, state);
 		check_exposition(o, state);
@@ -409,8 +401,10 @@ static int run(int argc, char **argv)
 {
 	struct reclaim_opts opts = {.output.cmd = &cmd_reclaim_report};
 	struct run run = {.opts = &opts};
-	int r = cmd_parse(&cmd_reclaim_report, argc, argv, &opts);
+	int r;
 
+	opts.command = cmd_split_command(&argc, argv);
+	r = cmd_parse(&cmd_reclaim_report, argc, argv, &opts);
 	r = r ?: target_ctx(&opts.source, &run.src.ctx);
 	r = r ?: source_init(&run.src, &opts);
 	if (!r)

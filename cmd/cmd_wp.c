@@ -73,6 +73,8 @@ static void check_opts(const struct wp_opts *o, struct argp_state *state)
 		argp_error(state, "--heat is a view of its own: no --by");
 	if (o->nr_compare && (o->target.nr_pids || o->command))
 		argp_error(state, "--compare measures on memory of its own: no process");
+	if (o->command && !*o->command)
+		argp_error(state, "no command behind '--'");
 	if (!o->nr_compare && !o->target.nr_pids == !o->command)
 		argp_error(state, "name one process, or a command behind '--'");
 }
@@ -178,25 +180,13 @@ static int run_wp(struct wp *w)
 	return r;
 }
 
-/* What is behind "--" is the command's, to the last word. argp would mix it with what is before. */
-static int split_command(int argc, char **argv, struct wp_opts *o)
-{
-	for (int i = 1; i < argc; i++)
-		if (!strcmp(argv[i], "--")) {
-			o->command = argv[i + 1] ? argv + i + 1 : NULL;
-			argv[i] = NULL;
-			return i;
-		}
-	return argc;
-}
-
 static int run(int argc, char **argv)
 {
 	struct wp_opts opts = {.output.cmd = &cmd_wp, .interval_ns = 1000000000u};
 	struct wp w = {.opts = &opts};
 	int r;
 
-	argc = split_command(argc, argv, &opts);
+	opts.command = cmd_split_command(&argc, argv);
 	r = cmd_parse(&cmd_wp, argc, argv, &opts);
 	if (!r) {
 		w.pid = opts.target.nr_pids ? opts.target.pids[0] : 0;

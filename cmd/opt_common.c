@@ -45,6 +45,17 @@ int cmd_parse(const struct pgs_cmd *cmd, int argc, char **argv, void *opts)
 	return PGS_EXIT_FAILED;
 }
 
+char **cmd_split_command(int *argc, char **argv)
+{
+	for (int i = 1; i < *argc; i++)
+		if (!strcmp(argv[i], "--")) {
+			*argc = i;
+			argv[i] = NULL;
+			return argv + i + 1;
+		}
+	return NULL;
+}
+
 int opt_choice(const char *word, const char *const *words, const struct argp_state *state)
 {
 	char list[256] = "";

@@ -84,10 +84,19 @@ stop() {
 	run_pgscan 2 reclaim-report --limit=10M
 	run_pgscan 2 reclaim-report true
 	[[ $stderr == *"behind '--'"* ]]
+	run_pgscan 2 reclaim-report --
+	[[ $stderr == *"no command behind '--'"* ]]
 	run_pgscan 2 reclaim-report --limit=lots -- true
 	run_pgscan 2 reclaim-report --swappiness=201 -- true
 	run_pgscan 2 reclaim-report -c 3 -- true
 	run_pgscan 2 reclaim-report --root=/ -- true
+}
+
+@test "command: processes named before it are not taken for it" {
+	run_pgscan 0 reclaim-report --json --output-file="$BATS_TEST_TMPDIR/report" $$ -- echo a b
+	[[ $output == "a b" ]]
+	mv "$BATS_TEST_TMPDIR/report" "$out"
+	jq_is '[.rows[] | select(.name == "uses_tags") | .pid] | unique' "[$$]"
 }
 
 @test "command: it has the cgroup, the limit and the standard input" {
