@@ -71,7 +71,7 @@ static const char *why_no_tags(int err)
 	case -EOPNOTSUPP:
 		return "the module cannot do it on this kernel";
 	case -ESRCH:
-		return "no such process";
+		return "no such process, or one without memory";
 	case -EPERM:
 	case -EACCES:
 		return "not permitted";

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "../src/cleanup.h"
+#include "../src/procfs.h"
 
 uint64_t reclaim_now_ns(void)
 {
@@ -84,6 +85,28 @@ static bool is_named(const struct source *src, enum section section)
 	return src->named & SECTION_BIT(section);
 }
 
+/* What the module is needed for is not asked of a process without memory. */
+static int find_memory(struct pgs_ctx *ctx, pid_t pid)
+{
+	struct pgs_proc proc;
+	int r = pgs_proc_read(ctx, pid, &proc);
+
+	return r ?: proc.kthread || proc.run_state == 'Z' ? -ESRCH : 0;
+}
+
+static int read_process(const struct source *src, struct reading_process *process)
+{
+	int r = find_memory(src->ctx, process->pid);
+
+	if (r)
+		return r;
+	if (!src->kmod)
+		return -ENODEV;
+	if (!pgs_kmod_has(src->kmod, PGSCAN_FEAT_TAGS))
+		return -EOPNOTSUPP;
+	return pgs_tags_read(src->ctx, src->kmod, process->pid, &process->tags);
+}
+
 static int read_tags(const struct source *src, struct reading *r)
 {
 	if (!src->nr_pids)
@@ -95,13 +118,7 @@ static int read_tags(const struct source *src, struct reading *r)
 		struct reading_process *process = &r->processes[r->nr_processes++];
 
 		process->pid = src->pids[i];
-		if (!src->kmod)
-			process->err = -ENODEV;
-		else if (!pgs_kmod_has(src->kmod, PGSCAN_FEAT_TAGS))
-			process->err = -EOPNOTSUPP;
-		else
-			process->err =
-				pgs_tags_read(src->ctx, src->kmod, process->pid, &process->tags);
+		process->err = read_process(src, process);
 		if (process->err == -ENOMEM)
 			return -ENOMEM;
 	}

@@ -16,7 +16,8 @@ static void note_failures(struct run *run, const struct reading *now)
 		out_error(run->out, 0, "/proc/swaps", now->swap_err);
 	for (size_t i = 0; i < now->nr_processes; i++)
 		if (now->processes[i].err == -ESRCH)
-			out_error(run->out, (int)now->processes[i].pid, "no such process", -ESRCH);
+			out_error(run->out, (int)now->processes[i].pid,
+				  "no such process, or one without memory", -ESRCH);
 	for (size_t i = 0; i < now->nr_cgroups; i++)
 		if (now->cgroups[i].err)
 			out_error(run->out, 0, now->cgroups[i].path, now->cgroups[i].err);

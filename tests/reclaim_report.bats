@@ -504,3 +504,10 @@ stop_sampling() {
 		awk '{ print int(($1 + $2) * 1000) }')
 	((ticks < 400)) || fail "200 samples took $ticks ms"
 }
+
+@test "a process that is not there, or has no memory, is an error with the module or without" {
+	run_pgscan 3 reclaim-report --json -i 0.01 -c 1 --section=psi 4194303
+	jq_is '[.errors[].pid, .complete]' '[4194303,false]'
+	run_pgscan 3 reclaim-report --json -i 0.01 -c 1 --section=psi 2
+	jq_is '[.errors[] | [.pid, .error]]' '[[2,"ESRCH"]]'
+}
