@@ -3,6 +3,7 @@
 #include "dump.h"
 
 #include "../src/cleanup.h"
+#include "../src/kfeat.h"
 #include "../src/procfs.h"
 
 #include <errno.h>
@@ -391,6 +392,26 @@ static void start_progress(struct dump *d, const struct targets *targets)
 	d->progress = progress_new("pages", pages, d->opts->output.verbosity);
 }
 
+/* Flags are looked up by frame. Where frames are hidden nothing can be, and a filter on flags would
+ * match nothing. */
+static int check_frames_visible(struct dump *d)
+{
+	_cleanup_(pgs_kfeat_freep) struct pgs_kfeat *kfeat = NULL;
+	const struct pgs_feat *feat;
+	int r;
+
+	if (!d->ctx->live)
+		return 0;
+	r = pgs_kfeat_new(d->ctx, &kfeat);
+	if (r)
+		return pgs_ctx_fail(d->ctx, r, "out of memory");
+	feat = pgs_kfeat_get(kfeat, PGS_FEAT_PFN_VISIBLE);
+	if (feat->state != PGS_FEAT_DENIED)
+		return 0;
+	return pgs_ctx_fail(d->ctx, -EPERM, "flags of frames: frame numbers are %s",
+			    feat->detail ?: "hidden (needs CAP_SYS_ADMIN)");
+}
+
 int dump_processes(struct dump *d)
 {
 	struct targets targets;
@@ -398,7 +419,7 @@ int dump_processes(struct dump *d)
 
 	if (r)
 		return r;
-	if (dump_wants_frames(d) && (r = dump_frames_open(d))) {
+	if (dump_wants_frames(d) && (r = dump_frames_open(d) ?: check_frames_visible(d))) {
 		msg_error("%s", pgs_ctx_error(d->ctx));
 		targets_fini(&targets);
 		return msg_exit_status(r);

@@ -433,17 +433,6 @@ int pgs_probe_ptrace(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct 
 	return r < 0 ? r : 1;
 }
 
-/* include/linux/proc_ns.h: PROC_USER_INIT_INO, the same on every kernel since 3.8. */
-#define INIT_USER_NS_INODE 0xeffffffdu
-
-static bool in_initial_user_ns(struct pgs_ctx *ctx)
-{
-	struct stat st;
-
-	return fstatat(ctx->root_fd, "proc/self/ns/user", &st, 0) < 0 ||
-	       st.st_ino == INIT_USER_NS_INODE;
-}
-
 int pgs_probe_cap(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs_feat *feat)
 {
 	if ((int)probe->arg > pgs_cap_last()) {
@@ -452,7 +441,7 @@ int pgs_probe_cap(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs
 	}
 	if (pgs_caps_missing(PGS_CAP(probe->arg)) >= 0)
 		return -EPERM;
-	if (!in_initial_user_ns(ctx))
+	if (!pgs_in_initial_user_ns(ctx))
 		pgs_feat_detail(feat, "in this user namespace alone");
 	return 1;
 }

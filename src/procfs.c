@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 /* include/linux/sched.h; field 9 of /proc/PID/stat */
 #define PF_KTHREAD 0x00200000u
@@ -19,6 +20,17 @@ struct pgs_pids {
 	pid_t *pid;
 	size_t nr, room, next;
 };
+
+/* include/linux/proc_ns.h: PROC_USER_INIT_INO, the same on every kernel since 3.8. */
+#define INIT_USER_NS_INODE 0xeffffffdu
+
+bool pgs_in_initial_user_ns(struct pgs_ctx *ctx)
+{
+	struct stat st;
+
+	return fstatat(ctx->root_fd, "proc/self/ns/user", &st, 0) < 0 ||
+	       st.st_ino == INIT_USER_NS_INODE;
+}
 
 /* The right to trace comes first: without it none of the others opens a process's file. */
 static int missing_cap(uint64_t caps)
@@ -38,10 +50,11 @@ static int open_failed(struct pgs_ctx *ctx, const char *path, uint64_t caps, int
 		return pgs_ctx_fail(ctx, -err, "cannot open '/%s': %s (needs %s)", path,
 				    strerror(err), pgs_cap_name(cap, name));
 	if ((err == EACCES || err == EPERM) && caps & PGS_CAP(CAP_SYS_PTRACE))
-		return pgs_ctx_fail(
-			ctx, -err,
-			"cannot open '/%s': %s (a security module refuses ptrace access)", path,
-			strerror(err));
+		return pgs_ctx_fail(ctx, -err, "cannot open '/%s': %s (%s)", path, strerror(err),
+				    pgs_in_initial_user_ns(ctx)
+					    ? "a security module refuses ptrace access"
+					    : "the capabilities of this user namespace do not "
+					      "reach it");
 	return pgs_ctx_fail(ctx, -err, "cannot open '/%s': %s", path, strerror(err));
 }
 

@@ -23,6 +23,10 @@ int pgs_open(struct pgs_ctx *ctx, uint64_t caps, int flags, const char *fmt, ...
 ssize_t pgs_read_file(struct pgs_ctx *ctx, uint64_t caps, char **ret_text, const char *fmt, ...)
 	__attribute__((nonnull(1, 3, 4), format(printf, 4, 5), warn_unused_result));
 
+/* pgs_in_initial_user_ns - whether capabilities count everywhere, or in a namespace of users alone;
+ * true where that cannot be told. */
+bool pgs_in_initial_user_ns(struct pgs_ctx *ctx) __attribute__((nonnull));
+
 /* pgs_text_field - the number after a line's "@key" and optional colon and blanks in @text
  * ("VmSwap", "HugePages_Total"): 1 found, 0 no such line, -EINVAL no number there. */
 int pgs_text_field(const char *text, const char *key, uint64_t *ret_value)

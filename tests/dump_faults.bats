@@ -57,6 +57,20 @@ load lib/dump
 	[[ $(<"$err")$(<"$out") == *CAP_* ]]
 }
 
+@test "root without CAP_SYS_ADMIN: flags of frames are refused, not filtered to nothing" {
+	local args
+
+	requires root cap:sys_admin
+	target_start anon pages=8 write=0-7
+	for args in --flags --by=flags --where=lru; do
+		status=0
+		setpriv --bounding-set=-sys_admin "$PGSCAN" dump "$args" "$TARGET" >"$out" 2>"$err" || status=$?
+		((status == 5)) || fail "$args: status $status"
+		[[ ! -s $out ]]
+		grep -q CAP_SYS_ADMIN "$err"
+	done
+}
+
 @test "another user's process: nothing on stdout, ptrace access named, status 5" {
 	requires root
 	target_start anon pages=8

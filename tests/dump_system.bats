@@ -93,6 +93,7 @@ group_make() {
 	# This shell is root's: outside of that namespace, whatever capabilities it has within.
 	[[ $status == 5 ]] || fail "status $status" "$(<"$err")"
 	jq_is '.rows' '[]'
+	jq_true '.errors[0].what | contains("user namespace")'
 }
 
 @test "a user namespace: one's own memory without its frames" {
