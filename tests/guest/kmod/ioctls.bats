@@ -30,9 +30,10 @@ load ../kmod
 @test "SHMEM, EXTENTS: the marker of a failed swap-in is no slot" {
 	swap_off /dev/vdb
 	swap_bad
-	cg_new poisoned 1M
+	cg_new poisoned
 	(
-		echo "$BASHPID" >"$CG_ROOT/poisoned/cgroup.procs"
+		export CGROUP=$CG_ROOT/poisoned
+		echo "$BASHPID" >"$CGROUP/cgroup.procs"
 		kmod_program kmodtest -s /dev/vdd poisoned
 	)
 }
