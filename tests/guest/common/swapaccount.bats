@@ -63,6 +63,7 @@ mix() {
 }
 
 @test "kernel memory accounts for all of it, and lists the objects that the module lists" {
+	requires kcore
 	local columns=kind,dev,inode,name,size,swapped,mappers
 	swap_disk 0 9
 	swap_zram 64M 5
