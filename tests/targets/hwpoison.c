@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hwpoison - pages=N (8) written pages of which poison=LIST (2) are hit by MADV_HWPOISON. The
- * frames are lost to the machine until it boots again: for guests only, and it insists.
+ * hwpoison - pages=N (8) written pages, private or with shared=1 shared, of which poison=LIST (2)
+ * are hit by MADV_HWPOISON. The frames are lost to the machine until it boots again: for guests
+ * only, and it insists.
  */
 #include "target.h"
 
@@ -14,7 +15,7 @@ static void on_sigbus(int sig)
 
 int main(int argc, char **argv)
 {
-	static const char *const keys[] = {"pages", "poison", NULL};
+	static const char *const keys[] = {"pages", "poison", "shared", NULL};
 	const struct target_region *r;
 	struct target t;
 	const char *list;

@@ -141,15 +141,21 @@ start_half_swapped() {
 	same_as_pmref anon
 }
 
-@test "a poisoned frame is hwpoison, not swapped" {
+@test "a poisoned frame is hwpoison, not swapped, of private and of shared memory" {
 	requires guest
+	local shared kmod
+
 	swap_zram 64M
 	grep -q HardwareCorrupted /proc/meminfo || skip "this kernel has no CONFIG_MEMORY_FAILURE"
-	target_start hwpoison
-	run_pgscan dump --json --range="$(region hwpoison)" "$TARGET"
-	jq_is '.summary | [.present, .hwpoison, .swapped]' '[7,1,0]'
-	jq_is '[.rows[] | select(.state == "hwpoison") | [.start, .pages, .swap_type]]' \
-		"[[\"$(page_addr hwpoison 2)\",1,null]]"
+	for shared in 0 1; do
+		target_start hwpoison shared=$shared
+		for kmod in auto off; do
+			run_pgscan dump --json --kmod=$kmod --range="$(region hwpoison)" "$TARGET"
+			jq_is '.summary | [.present, .hwpoison, .swapped]' '[7,1,0]'
+			jq_is '[.rows[] | select(.state == "hwpoison") | [.start, .pages, .swap_type]]' \
+				"[[\"$(page_addr hwpoison 2)\",1,null]]"
+		done
+	done
 }
 
 @test "truth: the states of live memory, by the independent reader" {
