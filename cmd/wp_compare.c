@@ -107,7 +107,9 @@ static int compare_one(struct wp *w, uint64_t pages)
 	int r = -ENOMEM;
 
 	if (fits(w->ctx, pages))
-		r = pgs_wpbench(w->ctx, w->kmod, pages, rounds_of(pages), costs);
+		r = pgs_wpbench(w->ctx, w->kmod, pages, rounds_of(pages), &cmd_interrupted, costs);
+	if (r == -EINTR)
+		return 0; /* what there is of this size is not a comparison */
 	for (enum pgs_wpbench_way way = 0; way < PGS_WPBENCH_WAYS && !r; way++)
 		if (costs[way].rounds)
 			r = emit(w, pages, way, costs);
@@ -132,7 +134,7 @@ int wp_compare(struct wp *w)
 	if (r == -EOPNOTSUPP)
 		msg_error("this kernel has no asynchronous write protection, and the module is not "
 			  "loaded: there is nothing to compare");
-	else if (r && r != -EPIPE)
+	else if (r && !out_failed(w->out))
 		msg_error("cannot measure: %s", strerror(-r));
 	return r == -EPIPE ? PGS_EXIT_OK : msg_exit_status(r);
 }

@@ -84,6 +84,8 @@ int wp_failed(struct wp *w, int err)
 {
 	const char *what = err == -ENOMEM ? "out of memory" : pgs_ctx_error(w->ctx);
 
+	if (out_failed(w->out))
+		return PGS_EXIT_FAILED;
 	msg_error("%s", what);
 	out_error(w->out, (int)w->pid, what, err);
 	return err == -ESRCH && w->sample.number ? PGS_EXIT_INCOMPLETE : msg_exit_status(err);

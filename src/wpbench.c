@@ -210,14 +210,16 @@ static double median(const struct round_cost *costs, unsigned int n, enum field 
 
 /* The ways take turns, so that what else the machine does meets all of them; the first round warms
  * up and does not count. */
-static int run_rounds(struct bench *b, unsigned int rounds, struct round_cost *all,
-		      unsigned int done[PGS_WPBENCH_WAYS])
+static int run_rounds(struct bench *b, unsigned int rounds, const volatile sig_atomic_t *stop,
+		      struct round_cost *all, unsigned int done[PGS_WPBENCH_WAYS])
 {
 	for (unsigned int round = 0; round <= rounds; round++)
 		for (int way = 0; way < PGS_WPBENCH_WAYS; way++) {
 			struct round_cost *cost = &all[(unsigned int)way * rounds + done[way]];
 			struct round_cost warm_up;
-			int r = measure(b, (enum pgs_wpbench_way)way, round ? cost : &warm_up);
+			int r = stop && *stop ? -EINTR
+					      : measure(b, (enum pgs_wpbench_way)way,
+							round ? cost : &warm_up);
 
 			if (r && r != -EOPNOTSUPP && r != -EPERM && r != -ENOTTY && r != -ENOSYS)
 				return r;
@@ -255,6 +257,7 @@ static void close_bench(struct bench *b)
 }
 
 int pgs_wpbench(struct pgs_ctx *ctx, struct pgs_kmod *kmod, uint64_t pages, unsigned int rounds,
+		const volatile sig_atomic_t *stop,
 		struct pgs_wpbench_cost ret_costs[PGS_WPBENCH_WAYS])
 {
 	_cleanup_free_ struct round_cost *all =
@@ -267,7 +270,7 @@ int pgs_wpbench(struct pgs_ctx *ctx, struct pgs_kmod *kmod, uint64_t pages, unsi
 		return -ENOMEM;
 	r = open_bench(&b, pages);
 	if (!r)
-		r = run_rounds(&b, rounds, all, done);
+		r = run_rounds(&b, rounds, stop, all, done);
 	for (unsigned int way = 0; way < PGS_WPBENCH_WAYS && !r; way++) {
 		const struct round_cost *costs = &all[way * rounds];
 

@@ -7,6 +7,8 @@
 
 #include "kmodif.h"
 
+#include <signal.h>
+
 enum pgs_wpbench_way {
 	PGS_WPBENCH_WRITEPROTECT, /* UFFDIO_WRITEPROTECT */
 	PGS_WPBENCH_SCAN,	  /* PAGEMAP_SCAN: which were written, and protect them */
@@ -27,8 +29,10 @@ struct pgs_wpbench_cost {
 /*
  * pgs_wpbench - @rounds times, by each way in turn: @pages small pages, all of them written, are
  * protected, then written to, one byte each, in ascending order. @kmod: NULL without the module.
+ * @stop, checked before each measurement, ends it with -EINTR; may be NULL.
  * Returns 0, or -errno: -ENOMEM when the memory is not there, -EOPNOTSUPP without any way.
  */
 int pgs_wpbench(struct pgs_ctx *ctx, struct pgs_kmod *kmod, uint64_t pages, unsigned int rounds,
+		const volatile sig_atomic_t *stop,
 		struct pgs_wpbench_cost ret_costs[PGS_WPBENCH_WAYS])
-	__attribute__((nonnull(1, 5), warn_unused_result));
+	__attribute__((nonnull(1, 6), warn_unused_result));

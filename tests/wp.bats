@@ -608,3 +608,33 @@ filtered_start() {
 	run_pgscan 3 wp --compare=9000000000 --json
 	jq_is '.rows' '[]'
 }
+
+@test "the comparison: a signal ends it within a round" {
+	local pid
+
+	requires_wp plain
+	"$PGSCAN" wp --compare=64,200000 -f jsonl >"$out" 2>"$err" 3>&- &
+	pid=$!
+	for ((i = 0; i < 100 && $(wc -l <"$out") < 2; i++)); do
+		sleep 0.05
+	done
+	kill -TERM "$pid"
+	timeout 3 tail --pid="$pid" -f /dev/null || fail "goes on"
+	status=0
+	wait "$pid" || status=$?
+	[[ $status == 3 && $(wc -l <"$out") == 3 ]]
+}
+
+@test "a full disk: one failure, one message, in each view" {
+	local args
+
+	requires_wp
+	target_start anon
+	for args in "-c 1 -i 0.01 $TARGET" "--heat -c 1 -i 0.01 $TARGET" --compare=64; do
+		status=0
+		# shellcheck disable=SC2086
+		"$PGSCAN" wp $args >/dev/full 2>"$err" || status=$?
+		[[ $status == 1 && $(<"$err") == *"the output: No space left"* && $(wc -l <"$err") == 1 ]] ||
+			fail "$args: status $status, $(<"$err")"
+	done
+}
