@@ -46,6 +46,12 @@ vmstat() {
 	awk -v n="$1" '$1 == n { print $2 }' /proc/vmstat
 }
 
+# mark WORD: have the host note what memory it gives this guest (tests/vm/vm-run). It does not answer.
+mark() {
+	echo "pgscan-mark: $1" >/dev/console
+	sleep 1
+}
+
 # wait_for COMMAND...: until it holds, 20 s at most
 wait_for() {
 	local end=$((SECONDS + 20))
