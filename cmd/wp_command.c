@@ -116,7 +116,7 @@ int wp_run_command(struct wp *w, const struct pgs_track_opts *opts)
 	tell_exec_failure(w, &c);
 	child_fini(&c);
 	if (pgs_track_forks(w->track))
-		msg_note("the command's first thread forked %llu processes: they were not followed",
+		msg_note("forks of the command's first thread, which were not followed: %llu",
 			 (unsigned long long)pgs_track_forks(w->track));
 	wp_summary(w);
 	return PGS_EXIT_OK;
