@@ -203,6 +203,8 @@ void report_psi(struct report *rep, const struct reading *before, const struct r
 void report_cgroups(struct report *rep, const struct source *src, const struct reading *before,
 		    const struct reading *now);
 void report_swap(struct report *rep, const struct reading *before, const struct reading *now);
+/* reclaim_why_no_tags - why a process's tags are not known; static. */
+const char *reclaim_why_no_tags(int err);
 void report_writeback(struct report *rep, const struct reading *before, const struct reading *now);
 void report_reporting(struct report *rep, const struct source *src, const struct reading *now);
 

@@ -63,7 +63,7 @@ static void report_states(struct report *rep, const struct reading *now)
 		    (struct pgs_count){walked, states[i].n}, reason);
 }
 
-static const char *why_no_tags(int err)
+const char *reclaim_why_no_tags(int err)
 {
 	switch (err) {
 	case -ENODEV:
@@ -85,7 +85,7 @@ static void report_tags(struct report *rep, const struct reading_process *proces
 
 	if (process->err)
 		put(rep, SECTION_WRITEBACK, "uses_tags", "bool", labels, (struct pgs_count){0},
-		    why_no_tags(process->err));
+		    reclaim_why_no_tags(process->err));
 	for (size_t i = 0; i < process->tags.nr; i++) {
 		const struct pgs_tags *t = &process->tags.tags[i];
 

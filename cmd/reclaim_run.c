@@ -7,6 +7,12 @@
 
 #define NS 1000000000u
 
+/* And not about the module, or the kernel. */
+static bool is_about_process(int err)
+{
+	return err == -ESRCH || err == -EPERM || err == -EACCES;
+}
+
 /* What is null because something is in the way, and not because the kernel has no such thing. */
 static void note_failures(struct run *run, const struct reading *now)
 {
@@ -15,9 +21,10 @@ static void note_failures(struct run *run, const struct reading *now)
 	if (now->swap_err)
 		out_error(run->out, 0, "/proc/swaps", now->swap_err);
 	for (size_t i = 0; i < now->nr_processes; i++)
-		if (now->processes[i].err == -ESRCH)
+		if (is_about_process(now->processes[i].err))
 			out_error(run->out, (int)now->processes[i].pid,
-				  "no such process, or one without memory", -ESRCH);
+				  reclaim_why_no_tags(now->processes[i].err),
+				  now->processes[i].err);
 	for (size_t i = 0; i < now->nr_cgroups; i++)
 		if (now->cgroups[i].err)
 			out_error(run->out, 0, now->cgroups[i].path, now->cgroups[i].err);

@@ -85,8 +85,10 @@ static void miss_target(struct swapmap *m, pid_t pid)
 	struct pgs_proc proc;
 	int r = pgs_proc_read(m->ctx, pid, &proc);
 
-	if (!m->targets.named)
+	if (!m->targets.named) {
+		m->targets.partial |= r == -EPERM || r == -EACCES;
 		return;
+	}
 	if (r) {
 		swapmap_failed(m, pid, pgs_ctx_error(m->ctx), r);
 		return;

@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -202,6 +203,12 @@ static void parse_status(const char *status, struct pgs_proc *proc)
 		proc->rss_anon_kb = 0;
 }
 
+/* kill() knows every process, whatever this mount of /proc shows of it. */
+static bool is_hidden(struct pgs_ctx *ctx, pid_t pid)
+{
+	return pgs_pids_hidden(ctx) && kill(pid, 0) < 0 && errno == EPERM;
+}
+
 /* Everybody may read these two, unless the mount says hidepid=: only then is ptrace access asked
  * for. */
 static int read_own_text(struct pgs_ctx *ctx, pid_t pid, const char *name, char **ret_text)
@@ -211,9 +218,14 @@ static int read_own_text(struct pgs_ctx *ctx, pid_t pid, const char *name, char 
 	if (r == -ENOENT || r == -EACCES || r == -EPERM)
 		r = pgs_read_file(ctx, PGS_CAP(CAP_SYS_PTRACE), ret_text, "proc/%d/%s", (int)pid,
 				  name);
-	if (r == -ENOENT || r == -ESRCH)
-		return pgs_ctx_fail(ctx, -ESRCH, "no process %d", (int)pid);
-	return r < 0 ? (int)r : 0;
+	if (r != -ENOENT && r != -ESRCH)
+		return r < 0 ? (int)r : 0;
+	if (is_hidden(ctx, pid))
+		return pgs_ctx_fail(ctx, -EPERM,
+				    "process %d is hidden by the mount options of /proc (needs "
+				    "CAP_SYS_PTRACE)",
+				    (int)pid);
+	return pgs_ctx_fail(ctx, -ESRCH, "no process %d", (int)pid);
 }
 
 int pgs_proc_read(struct pgs_ctx *ctx, pid_t pid, struct pgs_proc *ret_proc)
@@ -238,9 +250,13 @@ int pgs_proc_read(struct pgs_ctx *ctx, pid_t pid, struct pgs_proc *ret_proc)
 int pgs_proc_explain(struct pgs_ctx *ctx, pid_t pid, int err)
 {
 	struct pgs_proc proc;
+	int r;
 
-	if ((err != -ESRCH && err != -EACCES && err != -EPERM) || pgs_proc_read(ctx, pid, &proc))
+	if (err != -ESRCH && err != -EACCES && err != -EPERM)
 		return err;
+	r = pgs_proc_read(ctx, pid, &proc);
+	if (r)
+		return r == -EPERM ? r : err;
 	if (proc.kthread)
 		return pgs_ctx_fail(ctx, -ESRCH,
 				    "process %d is a kernel thread: it has no memory of its own",

@@ -43,12 +43,14 @@ struct pgs_proc {
 	uint64_t vm_swap_kb, rss_shmem_kb, rss_anon_kb;
 };
 
-/* pgs_proc_read - fill @ret_proc. Returns 0, or -errno (-ESRCH: no such process). */
+/* pgs_proc_read - fill @ret_proc. Returns 0, or -errno (-ESRCH: no such process; -EPERM: there is
+ * one, which hidepid= hides). */
 int pgs_proc_read(struct pgs_ctx *ctx, pid_t pid, struct pgs_proc *ret_proc)
 	__attribute__((nonnull, warn_unused_result));
 
 /* pgs_proc_explain - @err met at the memory of @pid: a task without any may be refused before it is
- * found to have none. Returns -ESRCH where that is so, otherwise @err; why is in the context. */
+ * found to have none. Returns -ESRCH where that is so, -EPERM where /proc hides it, otherwise @err;
+ * why is in the context. */
 int pgs_proc_explain(struct pgs_ctx *ctx, pid_t pid, int err) __attribute__((nonnull));
 
 /* The processes of the machine, as /proc lists them at one moment (but for hidepid: below). */

@@ -67,6 +67,47 @@ group_make() {
 	grep -q /proc "$err"
 }
 
+# hidden_as_nobody STATUS ARGS...: pgscan as an ordinary user, with a /proc that hides the others.
+hidden_as_nobody() {
+	local want=$1 fd
+
+	shift
+	exec {fd}<"$PGSCAN"
+	status=0
+	unshare -m bash -c 'mount -t proc -o hidepid=2 proc /proc && exec "$@"' - \
+		"${NOBODY[@]}" "/proc/self/fd/$fd" "$@" >"$out" 2>"$err" || status=$?
+	exec {fd}<&-
+	((status == want)) || fail "$*: status $status" "$(<"$err")"
+}
+
+@test "hidepid: of a cgroup too, what is hidden is not left out in silence" {
+	local others
+
+	requires root tool:unshare
+	group_make
+	target_start anon
+	others=$TARGET
+	target_start --nobody anon
+	echo "$others" >"$GROUP/cgroup.procs"
+	echo "$TARGET" >"$GROUP/cgroup.procs"
+	hidden_as_nobody 3 dump --cgroup="$NAME" --json --by=vma
+	jq_is '[.rows[].pid] | unique' "[$TARGET]"
+	jq_is '[.errors[] | [.pid, .error]]' "[[$others,\"EPERM\"]]"
+	hidden_as_nobody 3 swapmap --cgroup="$NAME" --json
+	jq_is .complete false
+}
+
+@test "hidepid: a hidden process is there, and is not permitted" {
+	requires root tool:unshare
+	target_start anon
+	hidden_as_nobody 5 dump "$TARGET"
+	[[ $(<"$err") == *"process $TARGET is hidden"*CAP_SYS_PTRACE* ]]
+	hidden_as_nobody 5 wp -c 1 "$TARGET"
+	hidden_as_nobody 5 swapmap "$TARGET"
+	hidden_as_nobody 3 reclaim-report -i 0.01 -c 1 --section=psi "$TARGET"
+	hidden_as_nobody 1 dump 4194303
+}
+
 @test "of a group, those that may not be read are told in one line, with the reason of the first" {
 	requires root
 	local status=0
