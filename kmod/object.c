@@ -121,23 +121,15 @@ static bool joins_run(const struct stretch *s, void *entry, void *follow)
 	}
 }
 
-/*
- * More pages of the same kind in the same node of the XArray: the usual case, and the loop where
- * the time goes. xas_next_entry() and xas_get_order() for each of them would cost five times as
- * much as to compare neighbouring slots.
- */
-static void extend_run(struct stretch *s, struct xa_state *xas)
+/* The pages from `offset` on that go on with the run, up to `end`. Returns where they do not. */
+static unsigned int join_pages(struct stretch *s, struct xa_state *xas, unsigned int offset,
+			       unsigned int end)
 {
-	const struct xa_node *node = xas->xa_node;
-	unsigned int first = s->next & XA_CHUNK_MASK, offset = first, end;
 	void *entry = NULL, *follow = s->follow;
+	unsigned int first = offset;
 
-	if (!node || node->shift || !first)
-		return;
-
-	end = min(s->last - s->next + first + 1, XA_CHUNK_SIZE);
 	for (; offset < end; offset++) {
-		entry = xa_entry_locked(xas->xa, node, offset);
+		entry = xa_entry_locked(xas->xa, xas->xa_node, offset);
 		if (!joins_run(s, entry, follow))
 			break;
 		follow = xa_mk_value(xa_to_value(follow) + 1);
@@ -145,12 +137,50 @@ static void extend_run(struct stretch *s, struct xa_state *xas)
 	/* An entry with a sibling after it covers more pages than one: start_run() sees to it. */
 	if (offset > first && offset < end && xa_is_sibling(entry))
 		offset--;
-	if (offset == first)
-		return;
-	s->run.pages += offset - first;
-	s->next += offset - first;
+	if (offset > first) {
+		s->run.pages += offset - first;
+		s->next += offset - first;
+		s->follow = entry_after(&s->run);
+	}
+	return offset;
+}
+
+/*
+ * After a run of slots another one, that begins with the page at `offset`. If its entry covers more
+ * pages, start_run() adds those. False if there is something else, or no room.
+ */
+static bool restart_run(struct stretch *s, struct xa_state *xas, unsigned int offset)
+{
+	void *entry = xa_entry_locked(xas->xa, xas->xa_node, offset);
+
+	if (s->run.state != PGSCAN_RUN_SWAPPED || !is_slot(entry) || !add_run(s))
+		return false;
+	describe_entry(entry, s->next, s->next, &s->run);
+	s->run.pages = 1;
+	s->next++;
 	s->follow = entry_after(&s->run);
-	xas_set(xas, s->next);
+	return true;
+}
+
+/*
+ * More pages of the same kind in the same node of the XArray: the usual case, and the loop where
+ * the time goes. xas_next_entry() and xas_get_order() for each of them would cost five times as
+ * much as to compare neighbouring slots.
+ */
+static void extend_run(struct stretch *s, struct xa_state *xas)
+{
+	unsigned int offset = s->next & XA_CHUNK_MASK, end;
+	pgoff_t before = s->next;
+
+	if (!xas->xa_node || xas->xa_node->shift || !offset)
+		return;
+
+	end = min(s->last - s->next + offset + 1, XA_CHUNK_SIZE);
+	offset = join_pages(s, xas, offset, end);
+	while (offset < end && restart_run(s, xas, offset))
+		offset = join_pages(s, xas, offset + 1, end);
+	if (s->next != before)
+		xas_set(xas, s->next);
 }
 
 /*

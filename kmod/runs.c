@@ -4,12 +4,17 @@
  * locks are dropped, because the caller may be the target itself, and a page fault under its own
  * mmap_lock would deadlock.
  */
+#include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include "internal.h"
 
-#define RUNS_IN_BUF 512 /* 16 KiB */
+/*
+ * 64 KiB: as many as the pages that shmem.c looks at before it asks the object, for those may be a
+ * run each, and have to be looked at again when there is no room.
+ */
+#define RUNS_IN_BUF 2048
 
 int pgscan_runs_init(struct pgscan_runs *runs, u64 vec, u64 vec_len, u64 want)
 {
@@ -25,13 +30,14 @@ int pgscan_runs_init(struct pgscan_runs *runs, u64 vec, u64 vec_len, u64 want)
 	if (!runs->want)
 		return 0;
 
-	runs->buf = kmalloc_array(RUNS_IN_BUF, sizeof(*runs->buf), GFP_KERNEL);
+	runs->buf =
+		kvmalloc_array(min_t(u64, RUNS_IN_BUF, vec_len), sizeof(*runs->buf), GFP_KERNEL);
 	return runs->buf ? 0 : -ENOMEM;
 }
 
 void pgscan_runs_fini(struct pgscan_runs *runs)
 {
-	kfree(runs->buf);
+	kvfree(runs->buf);
 }
 
 static unsigned int runs_capacity(const struct pgscan_runs *runs)
