@@ -125,6 +125,12 @@ int pgs_kmem_entries(struct pgs_kmem *kmem, const struct pgs_kobject *object, ui
 		     uint64_t to, struct pgs_kentries *runs, size_t room)
 	__attribute__((nonnull, warn_unused_result));
 
+/* pgs_kmem_states - the same without the slots: a run of swapped pages names none, and so does not
+ * end where its slots do. */
+int pgs_kmem_states(struct pgs_kmem *kmem, const struct pgs_kobject *object, uint64_t from,
+		    uint64_t to, struct pgs_kentries *runs, size_t room)
+	__attribute__((nonnull, warn_unused_result));
+
 /* ---- kmem_swap.c: swap areas ----------------------------------------------------------------- */
 
 /* A swap area in use. */

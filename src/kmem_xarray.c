@@ -28,6 +28,7 @@ struct walk {
 	struct pgs_kmem *kmem;
 	uint64_t array; /* kernel address of the XArray: every node names it */
 	uint64_t from, to;
+	bool slots; /* or else they are of no interest */
 	struct pgs_kentries *runs;
 	size_t room, nr;
 	uint64_t next; /* the value that would go on with the last run; 0: none */
@@ -60,11 +61,12 @@ static bool is_sibling(uint64_t entry)
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-static bool continues(const struct pgs_kentries *last, const struct pgs_kentries *run)
+static bool continues(const struct walk *w, const struct pgs_kentries *last,
+		      const struct pgs_kentries *run)
 {
 	if (last->entry != run->entry || last->index + last->pages != run->index)
 		return false;
-	return run->entry != PGS_KENTRY_SWAPPED ||
+	return run->entry != PGS_KENTRY_SWAPPED || !w->slots ||
 	       (last->swap_type == run->swap_type && last->slot + last->pages == run->slot);
 }
 
@@ -106,7 +108,9 @@ static int add_run(struct walk *w, struct pgs_kentries run)
 	if (end - 1 >= w->to)
 		end = w->to;
 	run.pages = end - run.index;
-	if (last && continues(last, &run)) {
+	if (!w->slots)
+		run.swap_type = run.slot = 0;
+	if (last && continues(w, last, &run)) {
 		last->pages += run.pages;
 		return 0;
 	}
@@ -302,41 +306,55 @@ static int walk_root(struct walk *w)
 	return r;
 }
 
+static int walk_tree(struct walk *w, uint64_t mapping)
+{
+	_cleanup_free_ void *node = malloc(w->kmem->at.xa_node_bytes);
+	int r = -ESTALE;
+
+	if (!node)
+		return -ENOMEM;
+	w->array = mapping + w->kmem->at.address_space_i_pages.offset;
+	w->node = node;
+	for (unsigned int try = 0; try < TRIES && (r == -ESTALE || r == -EFAULT); try++) {
+		w->nr = 0;
+		w->next = 0;
+		r = walk_root(w);
+	}
+	if (r == -ESTALE || r == -EFAULT) {
+		w->runs[0] = (struct pgs_kentries){.index = w->from,
+						   .pages = w->to - w->from,
+						   .entry = PGS_KENTRY_UNKNOWN,
+						   .racy = true};
+		return 1;
+	}
+	return r < 0 ? r : (int)w->nr;
+}
+
 int pgs_kmem_tree(struct pgs_kmem *kmem, uint64_t mapping, uint64_t from, uint64_t to,
 		  struct pgs_kentries *runs, size_t room)
 {
 	struct walk w = {
 		.kmem = kmem,
-		.array = mapping + kmem->at.address_space_i_pages.offset,
 		.from = from,
 		.to = to,
+		.slots = true,
 		.runs = runs,
 		.room = room,
 	};
-	_cleanup_free_ void *node = malloc(kmem->at.xa_node_bytes);
-	int r = -ESTALE;
 
-	if (!node)
-		return -ENOMEM;
-	w.node = node;
-	for (unsigned int try = 0; try < TRIES && (r == -ESTALE || r == -EFAULT); try++) {
-		w.nr = 0;
-		w.next = 0;
-		r = walk_root(&w);
-	}
-	if (r == -ESTALE || r == -EFAULT) {
-		w.nr = 1;
-		runs[0] = (struct pgs_kentries){.index = from,
-						.pages = to - from,
-						.entry = PGS_KENTRY_UNKNOWN,
-						.racy = true};
-		return 1;
-	}
-	return r < 0 ? r : (int)w.nr;
+	return walk_tree(&w, mapping);
 }
 
 int pgs_kmem_entries(struct pgs_kmem *kmem, const struct pgs_kobject *object, uint64_t from,
 		     uint64_t to, struct pgs_kentries *runs, size_t room)
 {
 	return pgs_kmem_tree(kmem, object->mapping, from, to, runs, room);
+}
+
+int pgs_kmem_states(struct pgs_kmem *kmem, const struct pgs_kobject *object, uint64_t from,
+		    uint64_t to, struct pgs_kentries *runs, size_t room)
+{
+	struct walk w = {.kmem = kmem, .from = from, .to = to, .runs = runs, .room = room};
+
+	return walk_tree(&w, object->mapping);
 }

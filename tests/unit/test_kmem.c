@@ -522,6 +522,32 @@ static void test_large_entry(void **state)
 	image_free(t.m);
 }
 
+/* Where slots are of no interest, swapped pages are one run wherever they lie, and name no slot. */
+static void test_states(void **state)
+{
+	uint64_t root, leaf;
+	struct tree t = two_levels(&root, &leaf);
+	struct pgs_kobject object = {.mapping = t.mapping};
+	struct pgs_kentries runs[16];
+
+	(void)state;
+	slot_set(&t, leaf, 3, swap_entry(1, 7));
+	slot_set(&t, leaf, 4, swap_entry(31, 1)); /* poisoned */
+	assert_int_equal(image_open(t.m), 0);
+	layout(&t.m->kmem, t.m->kcore);
+	assert_int_equal(pgs_kmem_states(&t.m->kmem, &object, 129, 10000, runs, 16), 5);
+	assert_int_equal(runs[0].index, 129);
+	assert_int_equal(runs[0].pages, 3); /* of slots 1:101, 0:102, 1:7 */
+	assert_int_equal(runs[0].entry, PGS_KENTRY_SWAPPED);
+	assert_int_equal(runs[0].swap_type, 0);
+	assert_int_equal(runs[0].slot, 0);
+	assert_int_equal(runs[1].entry, PGS_KENTRY_POISONED);
+	assert_int_equal(runs[1].pages, 1);
+	assert_int_equal(runs[2].entry, PGS_KENTRY_NONE);
+	assert_int_equal(runs[3].entry, PGS_KENTRY_MEMORY);
+	image_free(t.m);
+}
+
 /* A node that is not what its place says was freed and used again: nothing of it is believed. */
 static void test_foreign_nodes(void **state)
 {
@@ -902,6 +928,7 @@ int main(void)
 		cmocka_unit_test(test_symbols_turned),
 		cmocka_unit_test(test_root_entries),
 		cmocka_unit_test(test_runs),
+		cmocka_unit_test(test_states),
 		cmocka_unit_test(test_large_entry),
 		cmocka_unit_test(test_foreign_nodes),
 		cmocka_unit_test(test_wild_pointers),
