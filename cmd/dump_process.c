@@ -157,10 +157,15 @@ static void tell_unknown(struct walk *w, const struct pgs_piece *piece)
 	out_error(w->d->out, w->pid, what, 0);
 }
 
+static bool counts_only(const struct dump *d)
+{
+	return d->opts->by == DUMP_VMA && !d->where;
+}
+
 static int show_vma(struct walk *w)
 {
 	struct dump *d = w->d;
-	bool in_bulk = d->opts->by == DUMP_VMA && !d->where;
+	bool in_bulk = counts_only(d);
 	struct pgs_tally tally = {0};
 	struct pgs_piece piece;
 	int r;
@@ -305,6 +310,8 @@ static void dump_one(struct dump *d, const struct targets *targets, pid_t pid)
 		.match_arg = (void *)&d->opts->target,
 		.marks = !is_words(d),
 		.shmem = d->env.types.swap_areas && (!is_words(d) || shows_slots(d)),
+		.counts = counts_only(d),
+		.words = is_words(d),
 	};
 	_cleanup_(pgs_scan_closep) struct pgs_scan *scan = NULL;
 	struct walk w = {.d = d, .pid = pid};

@@ -9,6 +9,16 @@
 #include <errno.h>
 #include <string.h>
 
+/* Reading an empty page costs 1.2 ns and a system call some hundred: so many are the break-even. */
+#define READ_AHEAD_PAGES UINT64_C(64)
+
+/* How often a page is asked about that seems to be mapped and is not. */
+#define ASK_AGAIN 8u
+
+/* Pages that are put together to one piece, and the length of a run that is one by itself. */
+#define WORDS	 4096u
+#define LONG_RUN 512u
+
 struct pgs_scan {
 	struct pgs_scan_env *env;
 	struct pgs_scan_opts opts;
@@ -21,8 +31,10 @@ struct pgs_scan {
 	size_t next_range; /* the first range that may still overlap vma */
 	bool in_vma;
 	uint64_t addr, end;   /* what is left of the part */
-	uint64_t ask_end;     /* pagemap decides up to here: the module said "mapped" */
+	uint64_t ask_end;     /* pagemap decides up to here: the look-up said "mapped" */
+	unsigned int asked;   /* again, about the page at addr */
 	struct pgs_span span; /* what is left of the last span read */
+	uint64_t *words;      /* of a piece that is put together; only with opts.words */
 	bool look_up;	      /* this part's empty pages go to the shmem look-up */
 	bool ask_first;	      /* and it is asked before pagemap */
 	bool tableless;	      /* this part is memory that no page table describes */
@@ -79,6 +91,10 @@ int pgs_scan_open(struct pgs_scan_env *env, pid_t pid, const struct pgs_scan_opt
 		r = pgs_pagemap_open(env->ctx, pid, opts->batch, &scan->pm);
 	if (!r && opts->marks)
 		r = pgs_marks_new(env->ctx, env->huge_pages, &scan->marks);
+	if (!r && opts->words) {
+		scan->words = malloc(WORDS * sizeof(*scan->words));
+		r = scan->words ? 0 : -ENOMEM;
+	}
 	if (r)
 		return r;
 	*ret_scan = scan;
@@ -90,6 +106,7 @@ void pgs_scan_close(struct pgs_scan *scan)
 {
 	if (!scan)
 		return;
+	free(scan->words);
 	pgs_marks_free(scan->marks);
 	pgs_shmem_close(scan->shmem);
 	pgs_pagemap_close(scan->pm);
@@ -151,10 +168,16 @@ static bool is_past_ranges(const struct pgs_scan *scan)
 
 static int open_shmem(struct pgs_scan *scan)
 {
+	const struct pgs_shmem_opts opts = {
+		.kmod = scan->env->kmod,
+		.kmem = scan->env->kmem,
+		.counts = scan->opts.counts,
+	};
+
 	if (scan->shmem)
 		return 0;
-	return pgs_shmem_open(scan->env->ctx, scan->pid, pgs_pagemap_fd(scan->pm), scan->env->kmod,
-			      scan->env->kmem, &scan->shmem);
+	return pgs_shmem_open(scan->env->ctx, scan->pid, pgs_pagemap_fd(scan->pm), &opts,
+			      &scan->shmem);
 }
 
 static int start_part(struct pgs_scan *scan, const struct pgs_range *part)
@@ -216,6 +239,7 @@ static uint64_t pages_to(const struct pgs_scan *scan, uint64_t addr, uint64_t en
 static void step_on(struct pgs_scan *scan, uint64_t pages)
 {
 	scan->addr += pages << scan->env->ctx->page_shift;
+	scan->asked = 0;
 }
 
 /* Memory that is mapped by frame number is left out of the walk behind pagemap: of drivers, of the
@@ -233,13 +257,14 @@ static void shmem_piece(struct pgs_scan *scan, const struct pgs_shmem_run *run,
 	struct pgs_piece piece = {
 		.addr = run->addr,
 		.pages = run->pages,
-		.word = run->vma_soft_dirty ? PGS_PM_SOFT_DIRTY : 0,
 		.source = pgs_shmem_source(scan->shmem),
 		.stated = true,
 		.state = PGS_NONE,
 		.bits_lost = run->state != PGS_SHMEM_NONE,
 		.cached = run->state == PGS_SHMEM_CACHED,
 		.racy = run->racy,
+		.counted = run->state == PGS_SHMEM_COUNTED,
+		.counts = run->counts,
 	};
 
 	if (run->state == PGS_SHMEM_SWAPPED)
@@ -251,11 +276,7 @@ static void shmem_piece(struct pgs_scan *scan, const struct pgs_shmem_run *run,
 		snprintf(scan->reason, sizeof(scan->reason), "%s", pgs_shmem_reason(scan->shmem));
 		piece.reason = scan->reason;
 	}
-	if (run->located) {
-		piece.word |= PGS_PM_SWAP | PGS_PM_FILE | run->slot << PGS_PM_SWAP_TYPE_BITS |
-			      run->swap_type;
-		piece.step = PGS_PM_SWAP_STEP;
-	}
+	piece.word = pgs_shmem_word(run, &piece.step);
 	*ret_piece = piece;
 }
 
@@ -267,26 +288,34 @@ static bool is_empty_at(const struct pgs_span *span, uint64_t index)
 	return !(word & (PGS_PM_PRESENT | PGS_PM_SWAP));
 }
 
-/* How many pages of the span from its start on are empty, or are not, as the first one is. */
-static uint64_t stretch(const struct pgs_span *span)
+/* How many pages of the span from its start on pagemap decides about, and are empty, or are not, as
+ * the first one is. */
+static uint64_t stretch(const struct pgs_scan *scan)
 {
+	const struct pgs_span *span = &scan->span;
+	uint64_t limit = span->pages, n = 1;
 	bool empty = is_empty_at(span, 0);
-	uint64_t n = 1;
 
+	if (scan->ask_first && pages_to(scan, scan->addr, scan->ask_end) < limit)
+		limit = pages_to(scan, scan->addr, scan->ask_end);
 	if (!span->words)
-		return span->pages;
-	while (n < span->pages && is_empty_at(span, n) == empty)
+		return limit;
+	while (n < limit && is_empty_at(span, n) == empty)
 		n++;
 	return n;
 }
 
+/* Go on by so many pages: those of the span, or of a run that lies before it or reaches behind. */
 static void cut_span(struct pgs_scan *scan, uint64_t pages)
 {
-	scan->span.addr += pages << scan->env->ctx->page_shift;
-	scan->span.pages -= pages;
-	if (scan->span.words)
-		scan->span.words += pages;
+	struct pgs_span *span = &scan->span;
+
 	step_on(scan, pages);
+	pages = pages < span->pages ? pages : span->pages;
+	span->addr = scan->addr;
+	span->pages -= pages;
+	if (span->words)
+		span->words += pages;
 }
 
 /* The front of the span, as pagemap shows it: up to @pages, cut where the marks change. */
@@ -317,6 +346,31 @@ static int unscanned_piece(struct pgs_scan *scan, uint64_t pages, struct pgs_pie
 	return 1;
 }
 
+/*
+ * In the worst order each swapped page is a run, and to hand on each by itself costs more than to
+ * look it up: as many as there is room for become one piece. @run is the first of them; up to @end.
+ */
+static int words_piece(struct pgs_scan *scan, const struct pgs_shmem_run *run, uint64_t end,
+		       struct pgs_piece *ret_piece)
+{
+	ssize_t n = 0;
+
+	if (scan->words && run->pages < LONG_RUN)
+		n = pgs_shmem_words(scan->shmem, &scan->vma, run->addr, end, scan->words, WORDS);
+	if (n < 0)
+		return (int)n;
+	shmem_piece(scan, run, ret_piece);
+	if (n) {
+		ret_piece->stated = false;
+		ret_piece->words = scan->words;
+		ret_piece->pages = (uint64_t)n;
+	}
+	for (ssize_t i = 0; i < n && run->vma_soft_dirty; i++) /* of the mapping: all have it */
+		scan->words[i] |= PGS_PM_SOFT_DIRTY;
+	cut_span(scan, ret_piece->pages);
+	return 1;
+}
+
 /* The front of the span is empty in the page table: ask the object. */
 static int empty_shmem_piece(struct pgs_scan *scan, uint64_t pages, struct pgs_piece *ret_piece)
 {
@@ -328,6 +382,43 @@ static int empty_shmem_piece(struct pgs_scan *scan, uint64_t pages, struct pgs_p
 	if (r < 0)
 		return r;
 	run.vma_soft_dirty = word & PGS_PM_SOFT_DIRTY;
+	return words_piece(scan, &run, end, ret_piece);
+}
+
+static int unsteady_piece(struct pgs_scan *scan, uint64_t pages, struct pgs_piece *ret_piece)
+{
+	snprintf(scan->reason, sizeof(scan->reason),
+		 "a page came and went each time it was looked at");
+	*ret_piece = (struct pgs_piece){.addr = scan->span.addr,
+					.pages = pages,
+					.stated = true,
+					.state = PGS_UNKNOWN,
+					.bits_lost = true,
+					.racy = true,
+					.reason = scan->reason};
+	cut_span(scan, pages);
+	return 1;
+}
+
+/*
+ * The front of the span was mapped when the look-up told, and is empty now: reclaim was quicker.
+ * Empty does not mean that there is no page, so it is asked what became of it. 0 when it is mapped
+ * again: then pagemap is to be read again.
+ */
+static int emptied_piece(struct pgs_scan *scan, uint64_t pages, struct pgs_piece *ret_piece)
+{
+	uint64_t addr = scan->span.addr, end = addr + (pages << scan->env->ctx->page_shift);
+	struct pgs_shmem_run run;
+	int r = pgs_shmem_again(scan->shmem, addr, end, &run);
+
+	if (r < 0)
+		return r;
+	if (run.state == PGS_SHMEM_MAPPED) {
+		if (++scan->asked == ASK_AGAIN)
+			return unsteady_piece(scan, run.pages, ret_piece);
+		scan->span.pages = 0;
+		return 0;
+	}
 	shmem_piece(scan, &run, ret_piece);
 	cut_span(scan, run.pages);
 	return 1;
@@ -363,10 +454,9 @@ static int ask_first(struct pgs_scan *scan, struct pgs_piece *ret_piece)
 		scan->ask_end = scan->addr + (run.pages << scan->env->ctx->page_shift);
 		return 0;
 	}
-	shmem_piece(scan, &run, ret_piece);
-	step_on(scan, run.pages);
+	r = words_piece(scan, &run, scan->end, ret_piece);
 	scan->ask_end = scan->addr;
-	return 1;
+	return r;
 }
 
 /* Memory without a page table at all: as one empty span, so that it is one piece. */
@@ -377,17 +467,16 @@ static void tableless_span(struct pgs_scan *scan)
 	scan->tableless = true;
 }
 
-/* Load the next span. 1 when a piece came instead, 0, -errno. */
-static int refill(struct pgs_scan *scan, struct pgs_piece *ret_piece)
+/* Load the next span: 0 or -errno. Where mapped pages lie scattered it reaches further than they
+ * do, up to where reading on costs as much as one more system call. */
+static int refill(struct pgs_scan *scan)
 {
 	uint64_t end = scan->end;
 	int r;
 
-	if (scan->ask_first) {
-		r = scan->addr < scan->ask_end ? 0 : ask_first(scan, ret_piece);
-		if (r)
-			return r;
-		end = scan->ask_end;
+	if (scan->ask_first && pages_to(scan, scan->addr, end) > READ_AHEAD_PAGES) {
+		end = scan->addr + (READ_AHEAD_PAGES << scan->env->ctx->page_shift);
+		end = end > scan->ask_end ? end : scan->ask_end;
 	}
 	r = scan->tableless ? -ENODATA : read_span(scan, end);
 	if (r != -ENODATA)
@@ -396,26 +485,36 @@ static int refill(struct pgs_scan *scan, struct pgs_piece *ret_piece)
 	return 0;
 }
 
-int pgs_scan_next(struct pgs_scan *scan, struct pgs_piece *ret_piece)
+/* 1 and a piece, 0 when there is none yet, -errno. */
+static int try_next(struct pgs_scan *scan, struct pgs_piece *ret_piece)
 {
-	bool look_up = scan->look_up && !scan->ask_first;
 	uint64_t n;
+	int r = 0;
 
-	if (scan->addr == scan->end)
-		return 0;
-	if (!scan->span.pages) {
-		int r = refill(scan, ret_piece);
-
-		if (r)
-			return r;
-	}
-	if (!look_up && !scan->tableless && !hides_tables(&scan->vma))
+	if (scan->ask_first && scan->addr == scan->ask_end)
+		r = ask_first(scan, ret_piece);
+	if (!r && !scan->span.pages)
+		r = refill(scan);
+	if (r)
+		return r;
+	if (!scan->look_up && !scan->tableless && !hides_tables(&scan->vma))
 		return span_piece(scan, scan->span.pages, ret_piece);
-	n = stretch(&scan->span);
+	n = stretch(scan);
 	if (!is_empty_at(&scan->span, 0))
 		return span_piece(scan, n, ret_piece);
-	return look_up ? empty_shmem_piece(scan, n, ret_piece)
-		       : unscanned_piece(scan, n, ret_piece);
+	if (!scan->look_up)
+		return unscanned_piece(scan, n, ret_piece);
+	return scan->ask_first ? emptied_piece(scan, n, ret_piece)
+			       : empty_shmem_piece(scan, n, ret_piece);
+}
+
+int pgs_scan_next(struct pgs_scan *scan, struct pgs_piece *ret_piece)
+{
+	int r = 0;
+
+	while (!r && scan->addr < scan->end)
+		r = try_next(scan, ret_piece);
+	return r;
 }
 
 /* ---- reading a piece ------------------------------------------------------------------------- */
@@ -494,6 +593,20 @@ static void count_words(const struct pgs_piece *piece, const struct pgs_scan_env
 	pgs_counts_add(&tally->counts, &one);
 }
 
+static void count_counted(const struct pgs_shmem_counts *counts, struct pgs_tally *tally)
+{
+	uint64_t lost = counts->swapped + counts->cached + counts->poisoned;
+	struct pgs_counts one = {.pages = counts->none + lost};
+
+	one.state[PGS_NONE] = counts->none + counts->cached;
+	one.state[PGS_SWAPPED] = counts->swapped;
+	one.state[PGS_POISONED] = counts->poisoned;
+	one.file = counts->swapped + counts->poisoned;
+	tally->soft_dirty_lost |= lost;
+	tally->cached += counts->cached;
+	pgs_counts_add(&tally->counts, &one);
+}
+
 static void count_run(const struct pgs_piece *piece, const struct pgs_scan_env *env,
 		      struct pgs_tally *tally)
 {
@@ -512,7 +625,9 @@ static void count_run(const struct pgs_piece *piece, const struct pgs_scan_env *
 void pgs_piece_count(const struct pgs_piece *piece, const struct pgs_scan_env *env,
 		     struct pgs_tally *tally)
 {
-	if (piece->words)
+	if (piece->counted)
+		count_counted(&piece->counts, tally);
+	else if (piece->words)
 		count_words(piece, env, tally);
 	else
 		count_run(piece, env, tally);

@@ -38,18 +38,23 @@ struct pgs_scan_opts {
 	size_t nr_ranges;		/* 0: everything */
 	bool (*match)(const struct pgs_vma *vma, void *arg); /* NULL: every mapping */
 	void *match_arg;
-	bool marks; /* find out `huge`, and `zero` where frames are hidden */
-	bool shmem; /* look up what shmem pages without a page table entry are */
+	bool marks;  /* find out `huge`, and `zero` where frames are hidden */
+	bool shmem;  /* look up what shmem pages without a page table entry are */
+	bool counts; /* pieces are only given to pgs_piece_count(): they may be @counted */
+	bool words;  /* only words are of interest: neighbours of other states may be one piece */
 };
 
 /*
  * A piece of one mapping, in address order; uniform in source, huge and lost bits.
- * Either @words has one word a page, or (NULL) page i has the word @word + i * @step.
+ * Either @words has one word a page, or (NULL) page i has the word @word + i * @step; or it is
+ * @counted, and of pages in several states that no page table entry shows.
  */
 struct pgs_piece {
 	uint64_t addr; /* bytes */
 	uint64_t pages;
-	const uint64_t *words; /* valid until the next call */
+	bool counted;
+	struct pgs_shmem_counts counts; /* add up to the pages over all such pieces, not in each */
+	const uint64_t *words;		/* valid until the next call */
 	uint64_t word, step;
 	enum pgs_source source;
 	bool stated; /* `state` holds, whatever the words say */

@@ -3,13 +3,14 @@
 
 #include "caps.h"
 #include "cleanup.h"
+#include "page.h"
 #include "procfs.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
-#define MODULE_RUNS  1024u /* records a request */
+#define MODULE_RUNS  4096u /* records a request: 128 KiB */
 #define KMEM_ENTRIES 1024u
 
 /* A provider. Each fills the run that starts at @addr; `shmem` below is the common front. */
@@ -17,6 +18,11 @@ struct shmem_ops {
 	bool sees_tables;
 	int (*next)(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_t addr, uint64_t end,
 		    struct pgs_shmem_run *ret_run);
+	ssize_t (*words)(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_t addr,
+			 uint64_t end, uint64_t *words, size_t room);
+	/* Where it sees the tables. */
+	int (*again)(struct pgs_shmem *shmem, uint64_t addr, uint64_t end,
+		     struct pgs_shmem_run *ret_run);
 };
 
 struct pgs_shmem {
@@ -24,13 +30,16 @@ struct pgs_shmem {
 	const struct shmem_ops *ops;
 	enum pgs_source source; /* of the last run */
 	pid_t pid;
+	bool counts; /* slots are of no interest */
 	char reason[256];
 	/* module */
 	struct pgs_kmod *kmod;
 	int pagemap_fd;
 	struct pgscan_run *runs;
 	size_t nr_runs, next_run;
-	uint64_t walk_end; /* the records reach so far */
+	uint64_t walk_end;	      /* the records reach so far */
+	bool counted;		      /* there are records of mapped pages alone */
+	struct pgs_shmem_counts told; /* of the others, until a run has told them */
 	/* kernel memory and map_files: one object at a time */
 	int file_fd;
 	uint64_t vma_start, vma_end; /* the mapping that file_fd belongs to */
@@ -55,22 +64,40 @@ const char *pgs_source_name(enum pgs_source source)
 	return names[source];
 }
 
+/* ---- words ----------------------------------------------------------------------------------- */
+
+static uint64_t swap_word(unsigned int type, uint64_t slot)
+{
+	return PGS_PM_SWAP | PGS_PM_FILE | slot << PGS_PM_SWAP_TYPE_BITS | type;
+}
+
+uint64_t pgs_shmem_word(const struct pgs_shmem_run *run, uint64_t *ret_step)
+{
+	uint64_t word = run->vma_soft_dirty ? PGS_PM_SOFT_DIRTY : 0;
+
+	*ret_step = run->located ? PGS_PM_SWAP_STEP : 0;
+	return run->located ? word | swap_word(run->swap_type, run->slot) : word;
+}
+
 /* ---- the module ------------------------------------------------------------------------------ */
 
-static int ask_module(struct pgs_shmem *shmem, uint64_t addr, uint64_t end)
+/* One request, for records of the states @want (0: all) into @runs. Returns how many, or -errno. */
+static int ask_module(struct pgs_shmem *shmem, uint64_t addr, uint64_t end, uint64_t want,
+		      struct pgscan_run *runs, size_t room, struct pgscan_shmem *ret_arg)
 {
-	struct pgscan_shmem arg = {
-		.size = sizeof(arg),
+	int n;
+
+	*ret_arg = (struct pgscan_shmem){
+		.size = sizeof(*ret_arg),
 		.pagemap_fd = shmem->pagemap_fd,
 		.start = addr,
 		.end = end,
-		.vec = (uintptr_t)shmem->runs,
-		.vec_len = MODULE_RUNS,
+		.vec = (uintptr_t)runs,
+		.vec_len = room,
+		.want = want,
 	};
-	int n;
-
 	do
-		n = pgs_kmod_request(shmem->kmod, PGSCAN_IOC_SHMEM, &arg);
+		n = pgs_kmod_request(shmem->kmod, PGSCAN_IOC_SHMEM, ret_arg);
 	while (n == -EINTR); /* before any work was done: nothing was copied out */
 	if (n == -ESRCH)
 		return pgs_ctx_fail(shmem->ctx, n,
@@ -79,9 +106,48 @@ static int ask_module(struct pgs_shmem *shmem, uint64_t addr, uint64_t end)
 	if (n < 0)
 		return pgs_ctx_fail(shmem->ctx, n, "the module cannot look up process %d: %s",
 				    (int)shmem->pid, strerror(-n));
+	return n;
+}
+
+/* Whether every page that was walked is of a shmem mapping: one may have gone since. */
+static bool is_all_shmem(const struct pgs_shmem *shmem, const struct pgscan_shmem *arg)
+{
+	uint64_t pages = arg->none_pages + arg->mapped_pages + arg->swapped_pages +
+			 arg->cached_pages + arg->poisoned_pages;
+
+	return pages == (arg->walk_end - arg->start) >> shmem->ctx->page_shift;
+}
+
+/*
+ * The next records. To who only counts a record a slot would say no more than the sums, and in
+ * the worst order there is one a page, of four times the size of the word it stands for: then
+ * only mapped pages get records, and the module counts the others. Where that does not add up the
+ * records of all states tell.
+ */
+static int load_runs(struct pgs_shmem *shmem, uint64_t addr, uint64_t end)
+{
+	struct pgscan_shmem arg;
+	int n = -1;
+
+	shmem->counted = shmem->counts;
+	if (shmem->counted) {
+		n = ask_module(shmem, addr, end, 1u << PGSCAN_RUN_MAPPED, shmem->runs, MODULE_RUNS,
+			       &arg);
+		if (n < 0)
+			return n;
+		shmem->counted = is_all_shmem(shmem, &arg);
+	}
+	if (!shmem->counted)
+		n = ask_module(shmem, addr, end, 0, shmem->runs, MODULE_RUNS, &arg);
+	if (n < 0)
+		return n;
 	shmem->nr_runs = (size_t)n;
 	shmem->next_run = 0;
 	shmem->walk_end = arg.walk_end;
+	shmem->told = (struct pgs_shmem_counts){.none = arg.none_pages,
+						.swapped = arg.swapped_pages,
+						.cached = arg.cached_pages,
+						.poisoned = arg.poisoned_pages};
 	return 0;
 }
 
@@ -119,8 +185,9 @@ static void clip_record(const struct pgs_ctx *ctx, const struct pgscan_run *rec,
 	};
 }
 
-/* Between records, pagemap decides: mapped memory that is not shmem after all, or none. */
-static void gap_run(const struct pgs_shmem *shmem, uint64_t addr, uint64_t to, uint64_t end,
+/* Between records there is what was only counted; or else pagemap decides: mapped memory that is
+ * not shmem after all, or none. */
+static void gap_run(struct pgs_shmem *shmem, uint64_t addr, uint64_t to, uint64_t end,
 		    struct pgs_shmem_run *ret_run)
 {
 	if (to > end)
@@ -128,6 +195,11 @@ static void gap_run(const struct pgs_shmem *shmem, uint64_t addr, uint64_t to, u
 	*ret_run = (struct pgs_shmem_run){.addr = addr,
 					  .pages = (to - addr) >> shmem->ctx->page_shift,
 					  .state = PGS_SHMEM_MAPPED};
+	if (!shmem->counted)
+		return;
+	ret_run->state = PGS_SHMEM_COUNTED;
+	ret_run->counts = shmem->told;
+	shmem->told = (struct pgs_shmem_counts){0};
 }
 
 static uint64_t record_end(const struct pgs_shmem *shmem, const struct pgscan_run *rec)
@@ -135,37 +207,110 @@ static uint64_t record_end(const struct pgs_shmem *shmem, const struct pgscan_ru
 	return rec->start + (rec->pages << shmem->ctx->page_shift);
 }
 
+/* The records that hold @addr or come after it, or at least a walk that has got beyond it. */
+static int reach(struct pgs_shmem *shmem, uint64_t addr, uint64_t end)
+{
+	int r = 0;
+
+	for (;;) {
+		while (shmem->next_run < shmem->nr_runs &&
+		       record_end(shmem, &shmem->runs[shmem->next_run]) <= addr)
+			shmem->next_run++;
+		if (r || shmem->next_run < shmem->nr_runs || addr < shmem->walk_end)
+			return r;
+		r = load_runs(shmem, addr, end);
+	}
+}
+
+/* The record that holds @addr; NULL where there is none. After reach(). */
+static const struct pgscan_run *record_at(const struct pgs_shmem *shmem, uint64_t addr)
+{
+	const struct pgscan_run *rec = &shmem->runs[shmem->next_run];
+
+	return shmem->next_run < shmem->nr_runs && rec->start <= addr ? rec : NULL;
+}
+
 static int module_next(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_t addr,
 		       uint64_t end, struct pgs_shmem_run *ret_run)
 {
-	int r;
+	const struct pgscan_run *rec;
+	int r = reach(shmem, addr, end);
 
 	(void)vma;
-	for (;;) {
-		const struct pgscan_run *rec = shmem->runs + shmem->next_run;
+	if (r)
+		return r;
+	rec = record_at(shmem, addr);
+	if (rec)
+		clip_record(shmem->ctx, rec, addr, end, ret_run);
+	else if (shmem->next_run < shmem->nr_runs)
+		gap_run(shmem, addr, shmem->runs[shmem->next_run].start, end, ret_run);
+	else
+		gap_run(shmem, addr, shmem->walk_end, end, ret_run);
+	return 1;
+}
 
-		while (shmem->next_run < shmem->nr_runs && record_end(shmem, rec) <= addr)
-			rec = shmem->runs + ++shmem->next_run;
-		if (shmem->next_run < shmem->nr_runs) {
-			if (rec->start <= addr)
-				clip_record(shmem->ctx, rec, addr, end, ret_run);
-			else
-				gap_run(shmem, addr, rec->start, end, ret_run);
-			return 1;
-		}
-		if (addr < shmem->walk_end) {
-			gap_run(shmem, addr, shmem->walk_end, end, ret_run);
-			return 1;
-		}
-		r = ask_module(shmem, addr, end);
+static uint64_t word_of_record(const struct pgscan_run *rec)
+{
+	uint64_t word = rec->flags & PGSCAN_RUN_F_SOFT_DIRTY ? PGS_PM_SOFT_DIRTY : 0;
+
+	return rec->state == PGSCAN_RUN_SWAPPED ? word | swap_word(rec->swap_type, rec->slot)
+						: word;
+}
+
+/* In the worst order a record a page: no way around by runs. */
+static ssize_t module_words(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_t addr,
+			    uint64_t end, uint64_t *words, size_t room)
+{
+	unsigned int shift = shmem->ctx->page_shift;
+	size_t n = 0;
+
+	(void)vma;
+	room = (end - addr) >> shift < room ? (end - addr) >> shift : room;
+	while (n < room) {
+		uint64_t at = addr + ((uint64_t)n << shift), skip, pages, word, step;
+		const struct pgscan_run *rec;
+		int r = reach(shmem, at, end);
+
 		if (r)
 			return r;
+		rec = record_at(shmem, at);
+		if (!rec || rec->state == PGSCAN_RUN_MAPPED)
+			break;
+		step = rec->state == PGSCAN_RUN_SWAPPED ? PGS_PM_SWAP_STEP : 0;
+		skip = (at - rec->start) >> shift;
+		pages = rec->pages - skip < room - n ? rec->pages - skip : room - n;
+		for (word = word_of_record(rec) + skip * step; pages; pages--, word += step)
+			words[n++] = word;
 	}
+	return (ssize_t)n;
+}
+
+static int module_again(struct pgs_shmem *shmem, uint64_t addr, uint64_t end,
+			struct pgs_shmem_run *ret_run)
+{
+	struct pgscan_shmem arg;
+	struct pgscan_run rec;
+	int n = ask_module(shmem, addr, end, 0, &rec, 1, &arg);
+
+	if (n < 0)
+		return n;
+	if (n && rec.start == addr) {
+		clip_record(shmem->ctx, &rec, addr, end, ret_run);
+		return 1;
+	}
+	/* It is of no shmem mapping any more: the page table is all there is. */
+	end = n ? rec.start : arg.walk_end;
+	*ret_run = (struct pgs_shmem_run){.addr = addr,
+					  .pages = (end - addr) >> shmem->ctx->page_shift,
+					  .state = PGS_SHMEM_NONE};
+	return 1;
 }
 
 static const struct shmem_ops module_ops = {
 	.sees_tables = true,
 	.next = module_next,
+	.words = module_words,
+	.again = module_again,
 };
 
 /* ---- the object of a mapping ----------------------------------------------------------------- */
@@ -251,8 +396,10 @@ static enum pgs_shmem_state state_of_entry(enum pgs_kentry entry)
 /* The entries that hold page @index, up to page @end at the most. */
 static int load_entries(struct pgs_shmem *shmem, uint64_t index, uint64_t end)
 {
-	int n = pgs_kmem_entries(shmem->kmem, &shmem->object, index, end, shmem->entries,
-				 KMEM_ENTRIES);
+	int n = shmem->counts ? pgs_kmem_states(shmem->kmem, &shmem->object, index, end,
+						shmem->entries, KMEM_ENTRIES)
+			      : pgs_kmem_entries(shmem->kmem, &shmem->object, index, end,
+						 shmem->entries, KMEM_ENTRIES);
 
 	if (n < 0)
 		return pgs_ctx_fail(shmem->ctx, n, "cannot read kernel memory: %s", strerror(-n));
@@ -294,7 +441,7 @@ static int kmem_next(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_
 		.addr = addr,
 		.pages = run->pages - skip < room ? run->pages - skip : room,
 		.state = state_of_entry(run->entry),
-		.located = run->entry == PGS_KENTRY_SWAPPED,
+		.located = run->entry == PGS_KENTRY_SWAPPED && !shmem->counts,
 		.racy = run->racy,
 		.swap_type = run->swap_type,
 		.slot = run->slot + (run->entry == PGS_KENTRY_SWAPPED ? skip : 0),
@@ -341,15 +488,39 @@ static int object_next(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint6
 				 : map_files_next(shmem, vma, addr, end, ret_run);
 }
 
+static ssize_t object_words(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_t addr,
+			    uint64_t end, uint64_t *words, size_t room)
+{
+	size_t n = 0;
+
+	while (n < room && addr < end) {
+		struct pgs_shmem_run run;
+		uint64_t word, step, pages;
+		int r = object_next(shmem, vma, addr, end, &run);
+
+		if (r < 0)
+			return r;
+		if (run.state == PGS_SHMEM_UNKNOWN)
+			break;
+		word = pgs_shmem_word(&run, &step);
+		pages = run.pages < room - n ? run.pages : room - n;
+		addr += pages << shmem->ctx->page_shift;
+		for (; pages; pages--, word += step)
+			words[n++] = word;
+	}
+	return (ssize_t)n;
+}
+
 static const struct shmem_ops object_ops = {
 	.sees_tables = false,
 	.next = object_next,
+	.words = object_words,
 };
 
 /* ---- the front ------------------------------------------------------------------------------- */
 
-int pgs_shmem_open(struct pgs_ctx *ctx, pid_t pid, int pagemap_fd, struct pgs_kmod *kmod,
-		   struct pgs_kmem *kmem, struct pgs_shmem **ret_shmem)
+int pgs_shmem_open(struct pgs_ctx *ctx, pid_t pid, int pagemap_fd,
+		   const struct pgs_shmem_opts *opts, struct pgs_shmem **ret_shmem)
 {
 	_cleanup_(pgs_shmem_closep) struct pgs_shmem *shmem = calloc(1, sizeof(*shmem));
 
@@ -359,13 +530,14 @@ int pgs_shmem_open(struct pgs_ctx *ctx, pid_t pid, int pagemap_fd, struct pgs_km
 	shmem->pid = pid;
 	shmem->pagemap_fd = pagemap_fd;
 	shmem->file_fd = -1;
-	shmem->kmem = kmem;
+	shmem->kmem = opts->kmem;
+	shmem->counts = opts->counts;
 	shmem->ops = &object_ops;
 	shmem->source = PGS_SRC_MAP_FILES;
-	if (kmod && pgs_kmod_has(kmod, PGSCAN_FEAT_SHMEM)) {
+	if (opts->kmod && pgs_kmod_has(opts->kmod, PGSCAN_FEAT_SHMEM)) {
 		shmem->ops = &module_ops;
 		shmem->source = PGS_SRC_MODULE;
-		shmem->kmod = kmod;
+		shmem->kmod = opts->kmod;
 		shmem->runs = calloc(MODULE_RUNS, sizeof(*shmem->runs));
 		if (!shmem->runs)
 			return -ENOMEM;
@@ -409,4 +581,16 @@ int pgs_shmem_next(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_t 
 		   struct pgs_shmem_run *ret_run)
 {
 	return shmem->ops->next(shmem, vma, addr, end, ret_run);
+}
+
+ssize_t pgs_shmem_words(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_t addr,
+			uint64_t end, uint64_t *words, size_t room)
+{
+	return shmem->ops->words(shmem, vma, addr, end, words, room);
+}
+
+int pgs_shmem_again(struct pgs_shmem *shmem, uint64_t addr, uint64_t end,
+		    struct pgs_shmem_run *ret_run)
+{
+	return shmem->ops->again(shmem, addr, end, ret_run);
 }

@@ -13,6 +13,8 @@
 #include "kmodif.h"
 #include "maps.h"
 
+#include <sys/types.h>
+
 /* How something was found: the "source" of a row. */
 enum pgs_source { PGS_SRC_PAGEMAP, PGS_SRC_MODULE, PGS_SRC_KCORE, PGS_SRC_MAP_FILES };
 const char *pgs_source_name(enum pgs_source source);
@@ -24,30 +26,49 @@ enum pgs_shmem_state {
 	PGS_SHMEM_CACHED,   /* in memory (page cache or swap cache), not mapped by this process */
 	PGS_SHMEM_POISONED, /* the marker of a failed swap-in */
 	PGS_SHMEM_UNKNOWN,  /* could not be told: see pgs_shmem_reason() */
+	PGS_SHMEM_COUNTED,  /* no entry in the page table; what they are was counted: `counts` */
+};
+
+/* Pages that the page table has no entry for, by what the object says of them. */
+struct pgs_shmem_counts {
+	uint64_t none, swapped, cached, poisoned;
 };
 
 struct pgs_shmem_run {
 	uint64_t addr; /* bytes */
 	uint64_t pages;
 	enum pgs_shmem_state state;
-	bool located;	     /* SWAPPED: page i lies at slot + i of swap_type */
-	bool vma_soft_dirty; /* the whole mapping counts as soft-dirty */
-	bool racy;	     /* the object changed each time it was looked at: entries of old */
+	struct pgs_shmem_counts counts; /* COUNTED */
+	bool located;			/* SWAPPED: page i lies at slot + i of swap_type */
+	bool vma_soft_dirty;		/* the whole mapping counts as soft-dirty */
+	bool racy; /* the object changed each time it was looked at: entries of old */
 	unsigned int swap_type;
 	uint64_t slot;
 };
 
 struct pgs_shmem;
 
+struct pgs_shmem_opts {
+	struct pgs_kmod *kmod; /* the providers that may be used, or NULL; they stay the caller's */
+	struct pgs_kmem *kmem; /* is started by the first look-up */
+	/*
+	 * Slots are of no interest, only how many pages are in which state. Then swapped pages may
+	 * be one run whatever their slots, which are not `located`; and a provider that looks at
+	 * page tables may answer with runs that are COUNTED. Their counts add up to their pages
+	 * over a walk, but not each by itself: they come with the first run of what was counted at
+	 * once.
+	 */
+	bool counts;
+};
+
 /*
  * pgs_shmem_open - the best provider for process @pid: the module, kernel memory, else map_files.
- * @kmod and @kmem may be NULL and stay the caller's; @kmem is started by the first look-up.
  * @pagemap_fd: an open /proc/PID/pagemap, the caller's; it must outlive the provider. Returns 0 or
  * -errno.
  */
-int pgs_shmem_open(struct pgs_ctx *ctx, pid_t pid, int pagemap_fd, struct pgs_kmod *kmod,
-		   struct pgs_kmem *kmem, struct pgs_shmem **ret_shmem)
-	__attribute__((nonnull(1, 6), warn_unused_result));
+int pgs_shmem_open(struct pgs_ctx *ctx, pid_t pid, int pagemap_fd,
+		   const struct pgs_shmem_opts *opts, struct pgs_shmem **ret_shmem)
+	__attribute__((nonnull, warn_unused_result));
 void pgs_shmem_close(struct pgs_shmem *shmem);
 void pgs_shmem_closep(struct pgs_shmem **shmem);
 
@@ -69,6 +90,27 @@ bool pgs_shmem_sees_tables(const struct pgs_shmem *shmem) __attribute__((nonnull
  */
 int pgs_shmem_next(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_t addr, uint64_t end,
 		   struct pgs_shmem_run *ret_run) __attribute__((nonnull, warn_unused_result));
+
+/* pgs_shmem_word - what pagemap would have for the first page of a run that is not MAPPED, if it
+ * knew; *@ret_step is what to add for the next page. */
+uint64_t pgs_shmem_word(const struct pgs_shmem_run *run, uint64_t *ret_step)
+	__attribute__((nonnull));
+
+/*
+ * pgs_shmem_words - such words for the pages from @addr on, up to @end or a page that is mapped or
+ * unknown: at most @room. As next(), but returns how many there are, which may be none.
+ */
+ssize_t pgs_shmem_words(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_t addr,
+			uint64_t end, uint64_t *words, size_t room)
+	__attribute__((nonnull, warn_unused_result));
+
+/*
+ * pgs_shmem_again - what the pages from @addr on are by now, at most to @end: for pages that were
+ * MAPPED when pgs_shmem_next() told, and that pagemap shows as empty since. What next() goes on
+ * with stays as it is. Only of a provider that sees the page tables; never COUNTED. As next().
+ */
+int pgs_shmem_again(struct pgs_shmem *shmem, uint64_t addr, uint64_t end,
+		    struct pgs_shmem_run *ret_run) __attribute__((nonnull, warn_unused_result));
 
 /* pgs_shmem_reason - why the last UNKNOWN run is unknown; never NULL. */
 const char *pgs_shmem_reason(const struct pgs_shmem *shmem) __attribute__((nonnull));

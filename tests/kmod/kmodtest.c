@@ -108,7 +108,8 @@ static void add_shmem_counts(struct pgscan_shmem *total, const struct pgscan_shm
 	total->other_pages += arg->other_pages;
 }
 
-void get_shmem(int pagemap_fd, const void *addr, size_t bytes, size_t vec_len, struct runs *runs)
+void get_shmem_states(int pagemap_fd, const void *addr, size_t bytes, size_t vec_len, uint64_t want,
+		      struct runs *runs)
 {
 	struct pgscan_run *vec = calloc(vec_len, sizeof(*vec));
 	struct pgscan_shmem arg = {
@@ -118,6 +119,7 @@ void get_shmem(int pagemap_fd, const void *addr, size_t bytes, size_t vec_len, s
 		.end = (uintptr_t)addr + bytes,
 		.vec = (uintptr_t)vec,
 		.vec_len = vec_len,
+		.want = want,
 	};
 	int nr;
 
@@ -132,6 +134,11 @@ void get_shmem(int pagemap_fd, const void *addr, size_t bytes, size_t vec_len, s
 		arg.start = arg.walk_end;
 	} while (arg.walk_end < arg.end);
 	free(vec);
+}
+
+void get_shmem(int pagemap_fd, const void *addr, size_t bytes, size_t vec_len, struct runs *runs)
+{
+	get_shmem_states(pagemap_fd, addr, bytes, vec_len, 0, runs);
 }
 
 void get_extents(int fd, const struct pgscan_key *key, size_t vec_len, struct runs *runs)

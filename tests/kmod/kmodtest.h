@@ -85,6 +85,9 @@ struct runs {
 	struct pgscan_extents extents_total;
 };
 void get_shmem(int pagemap_fd, const void *addr, size_t bytes, size_t vec_len, struct runs *runs);
+/* The same of the states in `want` alone. */
+void get_shmem_states(int pagemap_fd, const void *addr, size_t bytes, size_t vec_len, uint64_t want,
+		      struct runs *runs);
 void get_extents(int fd, const struct pgscan_key *key, size_t vec_len, struct runs *runs);
 void free_runs(struct runs *runs);
 

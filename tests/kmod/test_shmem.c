@@ -31,6 +31,61 @@ static void check_cover(const struct runs *runs, const char *addr, size_t pages)
 	CHECK_EQ(next, (uintptr_t)addr + pages * PAGE);
 }
 
+static void add_pages(struct pgscan_shmem *counts, unsigned int state, uint64_t pages)
+{
+	counts->none_pages += state == PGSCAN_RUN_NONE ? pages : 0;
+	counts->mapped_pages += state == PGSCAN_RUN_MAPPED ? pages : 0;
+	counts->swapped_pages += state == PGSCAN_RUN_SWAPPED ? pages : 0;
+	counts->cached_pages += state == PGSCAN_RUN_CACHED ? pages : 0;
+	counts->poisoned_pages += state == PGSCAN_RUN_POISONED ? pages : 0;
+}
+
+static void same_counts(const struct pgscan_shmem *got, const struct pgscan_shmem *want)
+{
+	CHECK_EQ(got->none_pages, want->none_pages);
+	CHECK_EQ(got->mapped_pages, want->mapped_pages);
+	CHECK_EQ(got->swapped_pages, want->swapped_pages);
+	CHECK_EQ(got->cached_pages, want->cached_pages);
+	CHECK_EQ(got->poisoned_pages, want->poisoned_pages);
+	CHECK_EQ(got->other_pages, 0);
+}
+
+/*
+ * What is only counted must be what the records of all states add up to; also with records of the
+ * mapped pages alone, and then those must be the same ones.
+ */
+static void check_counts(const struct runs *runs, const char *addr, size_t pages)
+{
+	struct pgscan_shmem count = {
+		.size = sizeof(count),
+		.pagemap_fd = self_fd,
+		.start = (uintptr_t)addr,
+		.end = (uintptr_t)addr + pages * PAGE,
+	};
+	struct pgscan_shmem want = {0};
+	struct runs mapped;
+	size_t i, k = 0;
+
+	for (i = 0; i < runs->nr; i++)
+		add_pages(&want, runs->run[i].state, runs->run[i].pages);
+	CHECK_EQ(ioctl(dev_fd, PGSCAN_IOC_SHMEM, &count), 0);
+	CHECK_EQ(count.walk_end, count.end);
+	same_counts(&count, &want);
+
+	get_shmem_states(self_fd, addr, pages * PAGE, 7, 1 << PGSCAN_RUN_MAPPED, &mapped);
+	same_counts(&mapped.total, &want);
+	for (i = 0; i < runs->nr; i++) {
+		if (runs->run[i].state != PGSCAN_RUN_MAPPED)
+			continue;
+		CHECK(k < mapped.nr);
+		CHECK_EQ(mapped.run[k].start, runs->run[i].start);
+		CHECK_EQ(mapped.run[k].pages, runs->run[i].pages);
+		k++;
+	}
+	CHECK_EQ(k, mapped.nr);
+	free_runs(&mapped);
+}
+
 /* Without MAPPED, pagemap must be empty, but for bit 55 exactly where the run says so. */
 static void check_pagemap(const struct runs *runs)
 {
@@ -63,6 +118,7 @@ static void check_area(char *addr, uint64_t seed)
 
 	get_shmem(self_fd, addr, AREA * PAGE, 4096, &runs);
 	check_cover(&runs, addr, AREA);
+	check_counts(&runs, addr, AREA);
 	check_pagemap(&runs);
 	swapped = check_slots(&runs, (uintptr_t)addr, seed);
 	CHECK_EQ(swapped, runs.total.swapped_pages);
@@ -86,6 +142,7 @@ static void check_area(char *addr, uint64_t seed)
 		CHECK(i % 4 == 3 || pattern_is((unsigned char *)addr + i * PAGE, PAGE, seed, i));
 	get_shmem(self_fd, addr, AREA * PAGE, 4096, &runs);
 	check_cover(&runs, addr, AREA);
+	check_counts(&runs, addr, AREA);
 	check_pagemap(&runs);
 	CHECK(runs.total.mapped_pages >= AREA / 2 / 4 * 3);
 	CHECK_EQ(check_slots(&runs, (uintptr_t)addr, seed), runs.total.swapped_pages);
@@ -148,12 +205,14 @@ static void test_huge(void)
 
 	get_shmem(self_fd, addr, pages * PAGE, 4096, &runs);
 	check_cover(&runs, addr, pages);
+	check_counts(&runs, addr, pages);
 	CHECK(runs.total.swapped_pages > pages / 2);
 	CHECK_EQ(check_slots(&runs, (uintptr_t)addr, 5), runs.total.swapped_pages);
 	/* Not from the start of a large entry either. */
 	free_runs(&runs);
 	get_shmem(self_fd, addr + 300 * PAGE, 100 * PAGE, 4096, &runs);
 	check_cover(&runs, addr + 300 * PAGE, 100);
+	check_counts(&runs, addr + 300 * PAGE, 100);
 	CHECK_EQ(check_slots(&runs, (uintptr_t)addr, 5), runs.total.swapped_pages);
 	get_extents(fd, NULL, 4096, &extents);
 	CHECK_EQ(check_slots(&extents, 0, 5), extents.extents_total.swapped_pages);
@@ -181,6 +240,7 @@ static void test_private(void)
 
 	get_shmem(self_fd, private, AREA * PAGE, 4096, &runs);
 	check_cover(&runs, private, AREA);
+	check_counts(&runs, private, AREA);
 	check_pagemap(&runs);
 	CHECK(runs.run[0].flags & PGSCAN_RUN_F_PRIVATE);
 	/* The copies have entries of their own, swapped or not. */
@@ -204,6 +264,7 @@ static void test_beyond_eof(void)
 	CHECK_EQ(fallocate(fd, FALLOC_FL_KEEP_SIZE, (AREA - 16) * PAGE, 8 * PAGE), 0);
 	get_shmem(self_fd, addr, AREA * PAGE, 4096, &runs);
 	check_cover(&runs, addr, AREA);
+	check_counts(&runs, addr, AREA);
 	for (i = 0; i < runs.nr; i++) {
 		bool past = runs.run[i].start >= (uintptr_t)addr + (AREA - 16) * PAGE;
 
@@ -251,6 +312,7 @@ static void test_sparse(void)
 	get_shmem(self_fd, addr, size, 16, &runs);
 	CHECK_EQ(runs.nr, 6);
 	check_cover(&runs, addr, size / PAGE);
+	check_counts(&runs, addr, size / PAGE);
 	CHECK_EQ(runs.total.mapped_pages, 3);
 }
 

@@ -177,3 +177,112 @@ start_half_swapped() {
 		jq_is '[.rows[] | [.present, .none, .cached]]' '[[16,48,16]]'
 	done
 }
+
+# ---- counts without slots ----
+
+# smaps_swap REGION: its pages in swap, as the kernel counts them
+smaps_swap() {
+	awk -v a="${ADDR[$1]#0x}" '/^[0-9a-f]+-/ { on = index($1, a "-") == 1 }
+		on && /^Swap:/ { print $2 / 4 }' "/proc/$TARGET/smaps"
+}
+
+# counts_are REGION PRESENT SWAPPED NONE CACHED: by --by=vma, which asks for counts alone, by the walk page by
+# page that a filter makes of it, and by each source
+counts_are() {
+	local use where
+
+	for use in "--kmod=require --kcore=off" "--kmod=off --kcore=require"; do
+		for where in "" "--where=present|!present"; do
+			# shellcheck disable=SC2086 # words are meant
+			run_pgscan dump $use ${where:+"$where"} --json --by=vma --range="$(region "$1")" "$TARGET"
+			jq_is '[.rows[] | [.present, .swapped, .none, .cached, .unknown, .other]]' \
+				"[[$2,$3,$4,$5,0,0]]"
+			jq_is '[.rows[] | .pages == .present + .swapped + .none]' '[true]'
+			jq_is '.summary | [.present, .swapped, .none]' "[$2,$3,$4]"
+		done
+	done
+}
+
+# out_of_memory REGION LIST: none of these pages is in memory any more
+out_of_memory() {
+	target_cmd pageout "$1" "$2"
+	states "$1"
+	((present == 0))
+}
+
+@test "counts: holes, pages in memory but not mapped, in swap, mapped" {
+	requires module
+	swap_disk 0
+	target_start shm kind=memfd pages=4096 write=0-599,3000-3999
+	wait_for out_of_memory shm all
+	counts_are shm 0 1600 2496 0
+	target_cmd read shm 100-199
+	target_cmd dontneed shm 150-199
+	counts_are shm 50 1500 2546 50
+	target_cmd read shm 3000-3999/2
+	counts_are shm 550 1000 2546 50
+}
+
+@test "counts: every second page mapped, the others in swap" {
+	requires module
+	swap_disk 0
+	target_start shm kind=memfd pages=2000 write=all
+	wait_for out_of_memory shm all
+	target_cmd read shm 0-1999/2
+	counts_are shm 1000 1000 0 0
+	same_words shm
+}
+
+# Of 1024 written pages of 2048, so many are wherever the kernel says
+counts_are_the_kernels() {
+	local swapped
+
+	states shm
+	swapped=$(smaps_swap shm)
+	counts_are shm "$present" "$swapped" $((2048 - present - swapped)) $((1024 - present - swapped))
+	((swapped > 256))
+}
+
+@test "counts: large entries, whole and with pages read in again" {
+	requires module
+	swap_zram 64M
+	mkdir -p /mnt/counts
+	mount -t tmpfs -o huge=always none /mnt/counts
+	defer umount /mnt/counts
+	cg_new counts
+	target_start --cgroup counts shm kind=tmpfs dir=/mnt/counts pages=2048
+	target_cmd hugepage shm all
+	target_cmd write shm 0-1023
+	cg_reclaim counts $((64 << 20))
+	counts_are_the_kernels
+	target_cmd read shm 700
+	counts_are_the_kernels
+}
+
+# same_words REGION: the module's words are those of kernel memory
+same_words() {
+	local use range
+
+	range=$(region "$1")
+	for use in "--kmod=require --kcore=off" "--kmod=off --kcore=require"; do
+		# shellcheck disable=SC2086 # words are meant
+		run_pgscan dump $use --format=raw --range="$range" "$TARGET"
+		cp "$out" "$BATS_TEST_TMPDIR/words${use:7:3}"
+	done
+	cmp "$BATS_TEST_TMPDIR"/words*
+}
+
+@test "words: slots in no order, each page a run" {
+	requires module
+	swap_disk 0
+	target_start shm kind=memfd pages=6000 write=none
+	target_cmd write shm 0-4999/2
+	target_cmd pageout shm 0-4999/2
+	target_cmd write shm 1-4999/2
+	wait_for out_of_memory shm all
+	same_words shm
+	run_pgscan dump --by=page --where=swapped --format=tsv --no-header --columns=start,swap_offset \
+		--range="$(region shm)" "$TARGET"
+	(($(wc -l <"$out") == 5000))
+	holds "$swap_device" 5000 <"$out"
+}
