@@ -140,7 +140,7 @@ man: $(pages)
 
 # ---- tests and demonstration ------------------------------------------------------------------
 
-.PHONY: demo demo-host check check-unit check-host check-kmod check-guests check-matrix check-debug check-harness sanitize valgrind lint stress bench deps
+.PHONY: demo demo-host check check-unit check-host check-kmod check-guests check-matrix check-debug check-harness sanitize valgrind lint stress bench bench-guest deps
 
 # The packages come first, in a make of their own: this one has already asked pkg-config.
 demo: demo-host
@@ -221,6 +221,11 @@ stress: all units
 ## make bench           the speed figures, as ratios measured in one run
 bench: all benches
 	@tests/bench/run
+
+## make bench-guest     what the look-up of swapped shared memory costs, in a guest; GUEST=v2-6.1
+bench-guest: all benches
+	@scripts/deps demo check guests
+	@tests/vm/in-guest $(or $(GUEST),v2-6.12) tests/bench/guest
 
 ## make deps            install what all of the above need
 deps:
