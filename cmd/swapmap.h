@@ -36,6 +36,12 @@ struct swapmap_proc {
 	uint32_t owner; /* its number in the slots: its own, or its cgroup's */
 	bool shown;	/* it is a target */
 	int err;	/* a -errno: it could not be looked into */
+	/* The first process that has the same memory, by index: its own, but for those that were
+	 * made with CLONE_VM. What they have is counted there, and once. */
+	size_t first;
+	/* Of that first one: */
+	bool wanted;	/* one of them is a target */
+	pid_t told_for; /* whose row has told what they have; 0: none yet */
 };
 
 /* What of the used swap is in whose hands; only with --system. */
@@ -107,6 +113,9 @@ void swapmap_failed(struct swapmap *m, pid_t pid, const char *what, int err);
 
 /* swapmap_error - an entry in "errors", where there is a document. */
 void swapmap_error(struct swapmap *m, pid_t pid, const char *what, int err);
+
+/* swapmap_is_told - the memory of process @i is that of an earlier one that was looked into. */
+bool swapmap_is_told(const struct swapmap *m, size_t i);
 
 /* swapmap_type_of - the type that line @line of the areas certainly is, or -1; *@ret_open: some
  * type that was seen may be this one. */

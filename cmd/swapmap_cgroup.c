@@ -81,6 +81,7 @@ static int take_order(struct swapmap *m, struct member *members, size_t nr)
 		}
 		procs[i] = m->procs[members[i].proc];
 		procs[i].owner = (uint32_t)m->nr_paths - 1;
+		procs[i].first = i;
 	}
 	free(m->procs);
 	m->procs = procs;

@@ -6,6 +6,7 @@
 #include "swapmap.h"
 
 #include "../src/cleanup.h"
+#include "../src/samemm.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -39,8 +40,8 @@ static int add_proc(struct swapmap *m, const struct pgs_proc *proc, size_t *room
 			return -ENOMEM;
 		m->procs = more;
 	}
-	m->procs[m->nr_procs] =
-		(struct swapmap_proc){.proc = *proc, .owner = (uint32_t)m->nr_procs};
+	m->procs[m->nr_procs] = (struct swapmap_proc){
+		.proc = *proc, .owner = (uint32_t)m->nr_procs, .first = m->nr_procs};
 	m->nr_procs++;
 	return 0;
 }
@@ -129,6 +130,27 @@ static int choose_shown(struct swapmap *m)
 	return 0;
 }
 
+/* Which processes share their memory; those have one owner, unless that is their cgroup. */
+static int find_sharers(struct swapmap *m)
+{
+	_cleanup_free_ size_t *first = calloc(m->nr_procs + 1, sizeof(*first));
+	_cleanup_free_ pid_t *pids = calloc(m->nr_procs + 1, sizeof(*pids));
+	int r;
+
+	if (!first || !pids)
+		return -ENOMEM;
+	for (size_t i = 0; i < m->nr_procs; i++)
+		pids[i] = m->procs[i].proc.pid;
+	r = pgs_same_mm(m->ctx, pids, m->nr_procs, first);
+	for (size_t i = 0; i < m->nr_procs; i++) {
+		m->procs[i].first = first[i];
+		m->procs[first[i]].wanted |= m->procs[i].shown;
+		if (m->by != SWAPMAP_CGROUP)
+			m->procs[i].owner = m->procs[first[i]].owner;
+	}
+	return r;
+}
+
 /* ---- slots ----------------------------------------------------------------------------------- */
 
 /* The process whose turn it is. */
@@ -164,7 +186,7 @@ static int count_mapper(void *arg, const struct pgs_vma *vma, struct pgs_swapobj
 	if (obj->last_mapper != t->index)
 		obj->mappers++;
 	obj->last_mapper = t->index;
-	obj->wanted |= t->proc->shown;
+	obj->wanted |= t->proc->wanted;
 	return 0;
 }
 
@@ -173,6 +195,11 @@ static int note_present(void *arg, uint64_t addr, const uint64_t *words, size_t 
 	struct turn *t = arg;
 
 	return cmd_interrupted ? -EINTR : pgs_swapcache_present(t->m->cache, addr, words, count);
+}
+
+bool swapmap_is_told(const struct swapmap *m, size_t i)
+{
+	return m->procs[i].first != i && !m->procs[m->procs[i].first].err;
 }
 
 /* One that cannot be looked into may hold any slot, unless it surely has none. */
@@ -187,9 +214,12 @@ static int ask_proc(struct swapmap *m, size_t i)
 		.arg = &turn,
 		.stop = &cmd_interrupted,
 	};
-	int r = pgs_swapscan(&m->env, m->objs, &proc->proc, &opts);
+	int r = 0;
 
 	progress_add(m->progress, 1);
+	if (swapmap_is_told(m, i))
+		return 0;
+	r = pgs_swapscan(&m->env, m->objs, &proc->proc, &opts);
 	if (r == -ENOMEM || r == -EINTR)
 		return r;
 	proc->err = r;
@@ -271,8 +301,10 @@ static int open_cache(struct swapmap *m)
 
 static int ask_all(struct swapmap *m)
 {
-	int r = pgs_swapobjs_open(m->ctx, m->env.kmod, m->env.kmem, &m->objs);
+	int r = find_sharers(m);
 
+	if (!r)
+		r = pgs_swapobjs_open(m->ctx, m->env.kmod, m->env.kmem, &m->objs);
 	if (!r)
 		r = open_cache(m);
 	if (r)

@@ -455,6 +455,26 @@ static bool has_row(const struct swapmap *m, const struct swapmap_part *part)
 	return m->targets.named || part->err || part->unknown || part->anon + part->shmem;
 }
 
+/* What it has was told for another process that has the same memory. 1, or -errno. */
+static int show_sharer(struct swapmap *m, const struct swapmap_proc *proc, pid_t told_for)
+{
+	struct pgs_val vals[P_COLS] = {
+		[P_PID] = pgs_u64((uint64_t)proc->proc.pid),
+		[P_COMM] = pgs_blob(proc->proc.comm, strlen(proc->proc.comm)),
+	};
+	char note[64];
+	int r = 0;
+
+	m->nr_looked_at++;
+	snprintf(note, sizeof(note), "has the memory of process %d", (int)told_for);
+	vals[P_NOTE] = pgs_str(note);
+	if (m->by == SWAPMAP_PROCESS)
+		r = out_row(m->out, vals);
+	else if (m->targets.named)
+		msg_note("process %d %s", (int)proc->proc.pid, note);
+	return r ? r : 1;
+}
+
 /*
  * One that cannot be looked into is a failure when it was named, and a row without numbers when it
  * is one of many. One that has gone since the list was made is neither. 1 and *@ret_part, 0: no
@@ -462,10 +482,13 @@ static bool has_row(const struct swapmap *m, const struct swapmap_part *part)
  */
 static int show_process(struct swapmap *m, size_t i, struct swapmap_part *ret_part)
 {
-	struct swapmap_proc *proc = &m->procs[i];
+	struct swapmap_proc *proc = &m->procs[i], *first = &m->procs[proc->first];
 	struct show s = {.m = m, .proc = proc};
-	int r = m->objs ? scan_process(&s) : 0;
+	int r;
 
+	if (first->told_for)
+		return show_sharer(m, proc, first->told_for);
+	r = m->objs ? scan_process(&s) : 0;
 	free(s.vma_name);
 	if (r && r != -ESRCH && r != -EACCES && r != -EPERM)
 		return r;
@@ -475,6 +498,8 @@ static int show_process(struct swapmap *m, size_t i, struct swapmap_part *ret_pa
 	m->nr_refused += r && r != -ESRCH;
 	if (r && (r == -ESRCH || m->targets.named))
 		return 0;
+	if (!r && has_row(m, &s.part))
+		first->told_for = proc->proc.pid;
 	add_to_totals(m, &s.part);
 	*ret_part = s.part;
 	r = m->by == SWAPMAP_PROCESS && has_row(m, &s.part) ? emit_process(&s) : 0;

@@ -32,7 +32,8 @@ static int compare_entries(struct swapmap *m)
 	int r = 0;
 
 	for (size_t i = 0; i < m->nr_procs && r != -EINTR && r != -ENOMEM; i++)
-		if (!m->procs[i].err && pgs_swapscan_may_have_anon(&m->env, &m->procs[i].proc))
+		if (!m->procs[i].err && !swapmap_is_told(m, i) &&
+		    pgs_swapscan_may_have_anon(&m->env, &m->procs[i].proc))
 			r = pgs_swapscan(&m->env, m->objs, &m->procs[i].proc, &opts);
 	return r == -ENOMEM ? r : 0;
 }

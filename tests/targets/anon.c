@@ -8,11 +8,14 @@
  *   same=N                         region "same": N equal pages that KSM may merge
  *   blank=N                        region "blank": N written pages that hold zeroes alone
  *   children=N                     N forked children that share all of it, copy on write
+ *   sharers=N                      N processes that have this very memory (CLONE_VM)
  *   hugetlb=N                      region "hugetlb": N pages of hugetlbfs, never touched
  *   gigantic=N                     region "gigantic": the same of 1 GiB each
  *   protnone=1                     region "anon" ends up PROT_NONE, its pages kept
  */
 #include "target.h"
+
+#include <sched.h>
 
 #ifndef MADV_COLLAPSE
 #define MADV_COLLAPSE 25
@@ -86,11 +89,36 @@ static void add_hugetlb(struct target *t, const char *name, size_t pages, unsign
 	target_region_add(t, name, p, size / t->page_size);
 }
 
+static int share_memory(void *arg)
+{
+	(void)arg;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (pause())
+		;
+	return 0;
+}
+
+static void add_sharers(struct target *t, size_t sharers)
+{
+	const size_t size = 16384;
+
+	for (size_t i = 0; i < sharers; i++) {
+		char *stack = target_map(t, size / t->page_size, PROT_READ | PROT_WRITE,
+					 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		int pid = clone(share_memory, stack + size, CLONE_VM | SIGCHLD, NULL);
+
+		if (pid < 0)
+			target_die("clone");
+		printf("child=%d pages=0\n", pid);
+	}
+	fflush(stdout);
+}
+
 int main(int argc, char **argv)
 {
-	static const char *const keys[] = {"pages", "write",	"read",	    "huge",
-					   "same",  "hugezero", "protnone", "children",
-					   "blank", "hugetlb",	"gigantic", NULL};
+	static const char *const keys[] = {"pages",    "write",	   "read",     "huge",	"same",
+					   "hugezero", "protnone", "children", "blank", "hugetlb",
+					   "gigantic", "sharers",  NULL};
 	size_t pages, huge, hugezero, same, blank, hugetlb, gigantic;
 	const struct target_region *r;
 	struct target t;
@@ -126,6 +154,7 @@ int main(int argc, char **argv)
 	if (gigantic)
 		add_hugetlb(&t, "gigantic", gigantic, 30);
 	fflush(stdout);
+	add_sharers(&t, target_number(target_word(argv, "sharers", "0")));
 	target_children(target_number(target_word(argv, "children", "0")));
 	return target_serve(&t, NULL);
 }

@@ -145,6 +145,26 @@ every_kind_is_there() {
 	jq_is '.rows[0] | [.anon, .pswap]' '[54,13.5]'
 }
 
+@test "processes that have the very same memory: what it has in swap is counted once" {
+	local first
+
+	swap_disk 0
+	swap_out_target anon pages=64 write=all sharers=2
+	states anon
+	((swapped > 32))
+	# shellcheck disable=SC2046 # words are meant
+	run_pgscan swapmap --by=process --json -r "$(region anon)" "$TARGET" $(children)
+	first=$(jq '.rows[0].pid' "$out")
+	jq_is '[.rows[] | [.anon, .pswap, .uswap]]' \
+		"[[$swapped,$swapped,$swapped],[null,null,null],[null,null,null]]"
+	jq_is '[.rows[1:][].note] | unique' "[\"has the memory of process $first\"]"
+	jq_is '.summary.anon_slots' "$swapped"
+	# shellcheck disable=SC2046 # a word is meant
+	run_pgscan swapmap --by=run --json -r "$(region anon)" $(children | cut -d ' ' -f 2)
+	jq_is '[.rows[] | .pages] | add' "$swapped"
+	jq_is '[.rows[] | .owners] | unique' '[1]'
+}
+
 @test "a private mapping of shared memory: its copies have slots of their own" {
 	requires module
 	swap_zram 64M
