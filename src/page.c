@@ -120,6 +120,19 @@ size_t pgs_run_length(const uint64_t *words, size_t count, uint64_t step)
 	return n;
 }
 
+/* Most memory is present, and each pass over its words counts: four of them a step. */
+size_t pgs_words_present(const uint64_t *words, size_t count)
+{
+	size_t n = 0;
+
+	while (n + 4 <= count &&
+	       words[n] & words[n + 1] & words[n + 2] & words[n + 3] & PGS_PM_PRESENT)
+		n += 4;
+	while (n < count && words[n] & PGS_PM_PRESENT)
+		n++;
+	return n;
+}
+
 static bool is_special(uint64_t word, const struct pgs_swap_types *types)
 {
 	unsigned int type = pgs_pm_swap_type(word);
@@ -130,9 +143,11 @@ static bool is_special(uint64_t word, const struct pgs_swap_types *types)
 
 bool pgs_words_special(const uint64_t *words, size_t count, const struct pgs_swap_types *types)
 {
-	for (size_t i = 0; i < count; i++)
-		if (is_special(words[i], types))
+	for (size_t i = 0; i < count; i++) {
+		i += pgs_words_present(words + i, count - i);
+		if (i < count && is_special(words[i], types))
 			return true;
+	}
 	return false;
 }
 

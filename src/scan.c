@@ -293,13 +293,14 @@ static bool is_empty_at(const struct pgs_span *span, uint64_t index)
 static uint64_t stretch(const struct pgs_scan *scan)
 {
 	const struct pgs_span *span = &scan->span;
-	uint64_t limit = span->pages, n = 1;
 	bool empty = is_empty_at(span, 0);
+	uint64_t limit = span->pages, n;
 
 	if (scan->ask_first && pages_to(scan, scan->addr, scan->ask_end) < limit)
 		limit = pages_to(scan, scan->addr, scan->ask_end);
 	if (!span->words)
 		return limit;
+	n = pgs_words_present(span->words, limit);
 	while (n < limit && is_empty_at(span, n) == empty)
 		n++;
 	return n;
