@@ -11,19 +11,30 @@
 
 volatile sig_atomic_t cmd_interrupted;
 
-static void on_interrupt(int sig)
+static volatile sig_atomic_t from_terminal;
+
+static void on_interrupt(int sig, siginfo_t *info, void *context)
 {
+	(void)context;
+	from_terminal = info->si_code == SI_KERNEL;
 	cmd_interrupted = sig;
 }
 
-static void on_pipe(int sig)
+static void on_pipe(int sig, siginfo_t *info, void *context)
 {
 	(void)sig;
+	(void)info;
+	(void)context;
 }
 
-static void install(int sig, void (*handler)(int), int flags)
+bool signals_from_terminal(void)
 {
-	struct sigaction old, sa = {.sa_handler = handler, .sa_flags = flags};
+	return from_terminal;
+}
+
+static void install(int sig, void (*handler)(int, siginfo_t *, void *), int flags)
+{
+	struct sigaction old, sa = {.sa_sigaction = handler, .sa_flags = flags | SA_SIGINFO};
 
 	if (!sigaction(sig, NULL, &old) && old.sa_handler == SIG_IGN)
 		return;

@@ -15,6 +15,10 @@
 /* signals_init - install the handlers. A signal that the caller ignores (nohup) stays ignored. */
 void signals_init(void);
 
+/* signals_from_terminal - whether a terminal sent the signal in cmd_interrupted: to the whole
+ * process group then, and so to a command of the user's too. */
+bool signals_from_terminal(void);
+
 #define SIGNALS_FOREVER UINT64_MAX
 
 /*

@@ -25,7 +25,7 @@ static void pass_signal(struct child *c)
 {
 	int sig = cmd_interrupted;
 
-	if (sig == SIGTERM || sig == SIGHUP)
+	if (sig && !signals_from_terminal())
 		kill(c->pid, sig);
 	cmd_interrupted = 0;
 }

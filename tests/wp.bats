@@ -519,6 +519,26 @@ filtered_start() {
 
 # ---- a command -------------------------------------------------------------------------------
 
+@test "a command: a signal to pgscan alone is passed on to it" {
+	local signal rc
+
+	requires_wp
+	for signal in INT TERM HUP; do
+		env --default-signal="$signal" "$PGSCAN" wp --json -i 0.05 -- sleep 30 >"$out" 2>"$err" 3>&- &
+		WP=$!
+		for ((i = 0; i < 200; i++)); do
+			grep -qsx sleep "/proc/$(tr -d " " <"/proc/$WP/task/$WP/children")/comm" && break
+			sleep 0.05
+		done
+		kill -"$signal" "$WP"
+		timeout 10 tail --pid="$WP" -f /dev/null || fail "SIG$signal: goes on"
+		rc=0
+		wait "$WP" || rc=$?
+		WP=
+		((rc == 128 + $(kill -l "$signal"))) || fail "SIG$signal: status $rc"
+	done
+}
+
 @test "a command: from its first instruction to its exit, its status is ours" {
 	requires_wp
 	run_pgscan 7 wp --json -i 10 -- sh -c 'exit 7'
