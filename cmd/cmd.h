@@ -60,6 +60,10 @@ char **cmd_split_command(int *argc, char **argv) __attribute__((nonnull));
 int opt_choice(const char *word, const char *const *words, const struct argp_state *state)
 	__attribute__((nonnull));
 
+/* opt_cgroup - @word, a cgroup's name. An empty one, which would be the root, is an unset variable
+ * of a script: a usage error. */
+const char *opt_cgroup(const char *word, const struct argp_state *state) __attribute__((nonnull));
+
 /* ---- opt_target.c: which processes and which of their mappings ------------------------------- */
 
 enum opt_use { OPT_AUTO, OPT_OFF, OPT_REQUIRE };

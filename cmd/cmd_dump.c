@@ -124,6 +124,8 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 			argp_error(state, "'%s' is not a range of frames", arg);
 		return 0;
 	case OPT_FILE:
+		if (o->file)
+			argp_error(state, "one --file at a time");
 		o->file = arg;
 		return 0;
 	case ARGP_KEY_END:

@@ -207,7 +207,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 		o->sections |= parse_sections(arg, state);
 		return 0;
 	case 'g':
-		return add_cgroup(o, arg);
+		return add_cgroup(o, opt_cgroup(arg, state));
 	case OPT_RECURSIVE:
 		o->recursive = true;
 		return 0;

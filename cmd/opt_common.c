@@ -69,3 +69,10 @@ int opt_choice(const char *word, const char *const *words, const struct argp_sta
 	argp_error(state, "'%s' is not one of %s", word, list);
 	return 0;
 }
+
+const char *opt_cgroup(const char *word, const struct argp_state *state)
+{
+	if (!*word)
+		argp_error(state, "'' is not a cgroup: the root is '/'");
+	return word;
+}

@@ -141,7 +141,9 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		return add_pid(t, arg, state);
 	case 'g':
-		t->cgroup = arg;
+		if (t->cgroup)
+			argp_error(state, "one --cgroup at a time");
+		t->cgroup = opt_cgroup(arg, state);
 		return 0;
 	case 'a':
 		t->system = true;

@@ -23,6 +23,15 @@ group_make() {
 	mkdir "$GROUP" 2>/dev/null || skip "cannot make a cgroup"
 }
 
+@test "a target that would be dropped or widened in silence is a usage error" {
+	run_pgscan 2 dump --cgroup=
+	run_pgscan 2 swapmap --cgroup=
+	run_pgscan 2 reclaim-report --cgroup=
+	[[ $stderr == *"the root is '/'"* ]]
+	run_pgscan 2 dump --cgroup=/ --cgroup=/
+	run_pgscan 2 dump --file=/proc/self/exe --file=/proc/self/exe
+}
+
 @test "the cgroup of a frame, by its path" {
 	requires root kfeat:kpagecgroup
 	group_make
