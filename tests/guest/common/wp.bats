@@ -177,6 +177,31 @@ sample_is() {
 	jq_is '.rows[] | [.pages, .written, .untracked, .why]' '[0,null,262144,"hugetlb"]'
 }
 
+@test "a mapping merged with a new one is marked as a whole: its pages count, its holes do not" {
+	local method want
+
+	for method in $(methods); do
+		target_start merge pages=16 write=0-7 grow=16
+		wp_start --method="$method" --by=total -i 0.2 \
+			--range="${ADDR[old]}-$(printf '%#x' $((ADDR[new] + 16 * PAGE_SIZE)))"
+		wait_samples 2
+		sample_is .pages,.written,.whole 16,0,0
+		target_cmd grow
+		wait_for grep -q '"untracked":16' "$out"
+		target_cmd write new 2
+		wait_samples 4
+		sample_is .pages,.written,.whole,.untracked 32,0,0,0
+		wp_end
+		# the samples that met the mark say so of all that they call written
+		want='length == 0'
+		[[ $method == uffd ]] || want='length > 0 and all(.written == .whole and .whole >= 8)'
+		jq -se "[.[] | select(.sample and .whole > 0)] | $want" "$out" >/dev/null ||
+			fail "by $method, not: $want" "$(<"$out")"
+		# and of all: what has been written since, and the holes never
+		[[ $(wp_last .summary.distinct_pages) == $([[ $method == uffd ]] && echo 1 || echo 9) ]]
+	done
+}
+
 @test "pinned pages count each time, by the module: a device may write to them unseen" {
 	requires module
 	target_start held pages=16 pin=4
