@@ -286,20 +286,6 @@ static uint64_t few_bits(uint64_t *rnd, unsigned int bits)
 	return one_in(rnd, 16) ? random_next(rnd) : mask;
 }
 
-union any {
-	struct {
-		uint32_t size, flags;
-	};
-	struct pgscan_info info;
-	struct pgscan_shmem shmem;
-	struct pgscan_extents extents;
-	struct pgscan_objects objects;
-	struct pgscan_scan scan;
-	struct pgscan_reported reported;
-	struct pgscan_tags tags;
-	uint64_t words[64];
-};
-
 /* The others write their arguments over it. */
 static union any shared_arg;
 

@@ -59,6 +59,22 @@ extern int self_fd;
 /* The swap areas by type, as given on the command line (option -s, in the order of swapon). */
 extern const char *swap_devices[8];
 
+/* The argument of any request, and more than a request takes. */
+union any {
+	struct {
+		uint32_t size, flags;
+	};
+	struct pgscan_info info;
+	struct pgscan_shmem shmem;
+	struct pgscan_extents extents;
+	struct pgscan_objects objects;
+	struct pgscan_scan scan;
+	struct pgscan_reported reported;
+	struct pgscan_tags tags;
+	uint64_t words[64];
+	char bytes[4096];
+};
+
 struct test {
 	const char *name;
 	void (*run)(void);

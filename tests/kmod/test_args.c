@@ -8,20 +8,6 @@
 
 #include "kmodtest.h"
 
-union any {
-	struct {
-		uint32_t size, flags;
-	};
-	struct pgscan_info info;
-	struct pgscan_shmem shmem;
-	struct pgscan_extents extents;
-	struct pgscan_objects objects;
-	struct pgscan_scan scan;
-	struct pgscan_reported reported;
-	struct pgscan_tags tags;
-	char bytes[4096];
-};
-
 static struct pgscan_run run_vec[512];
 static struct pgscan_object object_vec[64];
 static struct pgscan_region region_vec[64];
