@@ -164,6 +164,29 @@ start_half_swapped() {
 	PGSCAN_DISABLE=pagemap_scan same_as_pmref --batch=7 anon
 }
 
+# The page table is looked at once by the module and once by pagemap, and reclaim is quick
+@test "shared pages that reclaim takes while they are looked at were never untouched" {
+	local round pid none=0
+	swap_zram 128M
+	cg_new dump
+	target_start --cgroup dump shm kind=memfd pages=16384 write=all
+	for ((round = 0; round < 6; round++)); do
+		target_cmd write shm all
+		cg_reclaim_once dump $((64 << 20)) 3>&- &
+		pid=$!
+		while kill -0 "$pid" 2>/dev/null; do
+			run_pgscan dump --by=vma --json -r "$(region shm)" "$TARGET"
+			# Of these some are in memory, and not mapped any more
+			none=$((none + $(jq '[.rows[] | .none - .cached] | add' "$out")))
+		done
+	done
+	[[ $none -eq 0 ]]
+	swap_settle
+	run_pgscan dump --by=vma --json -r "$(region shm)" "$TARGET"
+	jq_is '.summary | .present + .swapped + .none' 16384
+	jq_is '[.rows[] | .none - .cached] | add' 0
+}
+
 @test "shared memory that is in memory but not mapped here is none, and cached" {
 	local kmod
 
