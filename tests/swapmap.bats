@@ -228,6 +228,21 @@ swapmap_fixture() { # NAME ARGS...
 	jq_is '[.rows[] | [.swap_offset, .pages, .owners]]' '[[32,2,2],[34,2,1]]'
 }
 
+@test "328 KiB in swap, which smaps tells as Swap and as SwapPss, are 328 and not 656" {
+	local root=$BATS_TEST_TMPDIR/root
+
+	"$FIXTURES/build" swap-one "$root"
+	sed -i 's/^VmSwap:.*/VmSwap:\t328 kB/' "$root/proc/100/status"
+	sed -i 's/^\(7f0000000000-7f00000\)10000/\152000/' "$root/proc/100/maps"
+	rm "$root/proc/100/pagemap"
+	echo '0x7f0000000000 82 swap type=0 offset=0x100' | "$BUILD/tools/mkpages" "$root/proc/100/pagemap"
+	printf '%s\n' '7f0000000000-7f0000052000 rw-p 00000000 00:00 0' 'Rss: 0 kB' 'Swap: 328 kB' \
+		'SwapPss: 328 kB' >"$root/proc/100/smaps"
+	run_pgscan swapmap --root="$root" --json -a
+	jq_is '[.rows[] | [.anon_bytes, .total_bytes, .pswap_bytes, .uswap_bytes] | map(. / 1024)]' \
+		'[[328,328,328,328]]'
+}
+
 # Until "mm: fix the inaccurate memory statistics issue for users", kernels since 6.2 round VmSwap down by
 # what each CPU has not handed in yet: 31 pages and more
 @test "a process whose VmSwap is 0 is looked into where the kernel does not count exactly" {

@@ -98,6 +98,12 @@ every_kind_is_there() {
 	jq_is '.rows[0].anon * 4' "$(awk '$1 == "VmSwap:" { print $2 }' "/proc/$TARGET/status")"
 	jq_is '.rows[0].shmem' 0
 	jq_true '.rows[0] | .anon >= 100 and .total == .anon and .uswap == .anon and .pswap == .anon'
+	# In one process: VmSwap leaves shared memory out
+	swap_out_target shm kind=memfd pages=200 write=all
+	run_pgscan swapmap --by=process --json "$TARGET"
+	jq_is '.rows[0].anon * 4' "$(awk '$1 == "VmSwap:" { print $2 }' "/proc/$TARGET/status")"
+	jq_is '.rows[0].shmem' 200
+	jq_true '.rows[0] | .anon > 0 and .total == .anon + 200'
 }
 
 @test "a few pages in swap are found, whatever the process's counters hide" {
