@@ -169,8 +169,8 @@ start_half_swapped() {
 	local round pid none=0
 	swap_zram 128M
 	cg_new dump
-	target_start --cgroup dump shm kind=memfd pages=16384 write=all
-	for ((round = 0; round < 6; round++)); do
+	target_start --cgroup dump shm kind=memfd pages=8192 write=all
+	for ((round = 0; round < 3; round++)); do
 		target_cmd write shm all
 		cg_reclaim_once dump $((64 << 20)) 3>&- &
 		pid=$!
@@ -183,7 +183,7 @@ start_half_swapped() {
 	[[ $none -eq 0 ]]
 	swap_settle
 	run_pgscan dump --by=vma --json -r "$(region shm)" "$TARGET"
-	jq_is '.summary | .present + .swapped + .none' 16384
+	jq_is '.summary | .present + .swapped + .none' 8192
 	jq_is '[.rows[] | .none - .cached] | add' 0
 }
 
