@@ -175,9 +175,9 @@ start_half_swapped() {
 		cg_reclaim_once dump $((64 << 20)) 3>&- &
 		pid=$!
 		while kill -0 "$pid" 2>/dev/null; do
-			run_pgscan dump --by=vma --json -r "$(region shm)" "$TARGET"
-			# Of these some are in memory, and not mapped any more
-			none=$((none + $(jq '[.rows[] | .none - .cached] | add' "$out")))
+			run_pgscan dump --json -r "$(region shm)" "$TARGET"
+			# Those that are in memory, and not mapped any more, are cached
+			none=$((none + $(jq '[.rows[] | select(.state == "none" and .cached != true) | .pages] | add // 0' "$out")))
 		done
 	done
 	[[ $none -eq 0 ]]
