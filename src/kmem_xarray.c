@@ -31,7 +31,7 @@ struct walk {
 	bool slots; /* or else they are of no interest */
 	struct pgs_kentries *runs;
 	size_t room, nr;
-	uint64_t next; /* the value that would go on with the last run; 0: none */
+	uint64_t next; /* the entry that would go on with the last run, of slots; 0: none */
 	void *node;    /* room for one */
 };
 
@@ -120,17 +120,11 @@ static int add_run(struct walk *w, struct pgs_kentries run)
 	return 0;
 }
 
-/* Most entries go on with the run before: a value more by one, shifted as it is. */
+/* The next slot's entry is a value more by one, shifted as it is. */
 static int add_entry(struct walk *w, uint64_t entry, uint64_t index, uint64_t pages)
 {
-	struct pgs_kentries *last = w->nr ? &w->runs[w->nr - 1] : NULL, run;
+	struct pgs_kentries run = explain(w->kmem, entry);
 
-	if (w->next && entry == w->next && pages == 1 && index == last->index + last->pages) {
-		last->pages++;
-		w->next += 2;
-		return 0;
-	}
-	run = explain(w->kmem, entry);
 	run.index = index;
 	run.pages = pages;
 	w->next = run.entry == PGS_KENTRY_SWAPPED && pages == 1 ? entry + 2 : 0;
@@ -206,6 +200,35 @@ static int walk_child(struct walk *w, const struct place *p, uint64_t entry, uns
 	return r ? r : -ESTALE;
 }
 
+/* Whether @entry, of one page, is in the run that the last one was in; a run of swapped pages. */
+static bool goes_on(const struct walk *w, uint64_t entry)
+{
+	return entry == w->next ||
+	       (!w->slots && is_value(entry) &&
+		is_area(w->kmem, (unsigned int)(entry >> (ENTRY_TYPE_SHIFT + 1))));
+}
+
+/* How many of the slots of a leaf from @i on, which is page @index, go on with the last run: the
+ * usual case, and where the time goes. */
+static unsigned int follow_run(struct walk *w, const uint64_t *slots, unsigned int i,
+			       uint64_t index)
+{
+	struct pgs_kentries *last = w->nr ? &w->runs[w->nr - 1] : NULL;
+	uint64_t room = w->kmem->at.xa_slots - i;
+	unsigned int n = 0;
+
+	if (!w->next || index != last->index + last->pages)
+		return 0;
+	room = w->to - index < room ? w->to - index : room;
+	while (n < room && goes_on(w, slots[i + n]))
+		w->next = slots[i + n++] + 2;
+	/* An entry with a sibling behind it covers more pages than one. */
+	if (n && i + n < w->kmem->at.xa_slots && is_sibling(slots[i + n]))
+		w->next = slots[i + --n];
+	last->pages += n;
+	return n;
+}
+
 /* One pass over a node: 0, 1 when there is no room for more, -ESTALE when a child was not there. */
 static int walk_slots(struct walk *w, const struct place *p, const uint64_t *slots)
 {
@@ -216,6 +239,9 @@ static int walk_slots(struct walk *w, const struct place *p, const uint64_t *slo
 	for (unsigned int i = 0; i < w->kmem->at.xa_slots; i += n) {
 		uint64_t index = p->index + ((uint64_t)i << p->shift), pages;
 
+		n = p->shift ? 0 : follow_run(w, slots, i, index);
+		if (n)
+			continue;
 		n = entry_slots(w, slots, i);
 		pages = (uint64_t)n << p->shift;
 		if (index >= w->to)

@@ -522,6 +522,24 @@ static void test_large_entry(void **state)
 	image_free(t.m);
 }
 
+/* Order 1, in a leaf, where the slots before it lead to: its second page is a sibling. */
+static void test_small_entry(void **state)
+{
+	uint64_t root, leaf;
+	struct tree t = two_levels(&root, &leaf);
+
+	(void)state;
+	slot_set(&t, leaf, 2, swap_entry(1, 102));
+	slot_set(&t, leaf, 3, (uint64_t)2 << 2 | NODE);
+	slot_set(&t, leaf, 4, swap_entry(1, 104));
+	expect(&t, 128, 134,
+	       (struct want[]){{128, 5, PGS_KENTRY_SWAPPED, 1, 100, 0},
+			       {133, 1, PGS_KENTRY_NONE, 0, 0, 0}},
+	       2);
+	expect(&t, 131, 133, (struct want[]){{131, 2, PGS_KENTRY_SWAPPED, 1, 103, 0}}, 1);
+	image_free(t.m);
+}
+
 /* Where slots are of no interest, swapped pages are one run wherever they lie, and name no slot. */
 static void test_states(void **state)
 {
@@ -928,6 +946,7 @@ int main(void)
 		cmocka_unit_test(test_symbols_turned),
 		cmocka_unit_test(test_root_entries),
 		cmocka_unit_test(test_runs),
+		cmocka_unit_test(test_small_entry),
 		cmocka_unit_test(test_states),
 		cmocka_unit_test(test_large_entry),
 		cmocka_unit_test(test_foreign_nodes),
