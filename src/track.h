@@ -45,7 +45,7 @@ const char *pgs_untracked_name(enum pgs_untracked why);
 struct pgs_track_opts {
 	enum pgs_track_method method;
 	bool clear_soft_dirty;		/* AUTO may fall back on PGS_TRACK_SOFT_DIRTY */
-	bool hugetlb;			/* UFFD: take on huge pages of hugetlbfs, see pgscan-wp(1) */
+	bool hugetlb;			/* UFFD: huge pages of hugetlbfs too, see pgscan-wp(1) */
 	bool follow;			/* the process is about to exec: pgs_track_follow() */
 	const struct pgs_range *ranges; /* ascending; none: all */
 	size_t nr_ranges;
