@@ -367,6 +367,8 @@ static void tell_ksm(struct dump *d)
 
 static void tell_notes(struct dump *d, const struct targets *targets)
 {
+	if (d->nr_processes && !is_words(d) && !d->opts->where)
+		target_tell_unmatched(&d->opts->target, d->total.counts.pages);
 	if (d->total.counts.hidden)
 		msg_note("frame numbers are hidden (needs CAP_SYS_ADMIN)");
 	dump_tell_racy(d);

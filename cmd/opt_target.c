@@ -61,7 +61,10 @@ static error_t add_range(struct opt_target *t, const char *arg, struct argp_stat
 	struct pgs_range *range, value = {0, 0};
 
 	if (pgs_parse_range(arg, (uint64_t)sysconf(_SC_PAGESIZE), &value))
-		argp_error(state, "'%s' is not a range: START-END or START+LENGTH", arg);
+		argp_error(state,
+			   "'%s' is not a range: START-END, END behind START, or "
+			   "START+LENGTH",
+			   arg);
 	range = append(&t->ranges, &t->nr_ranges, sizeof(*range));
 	if (!range)
 		return ENOMEM;

@@ -377,13 +377,15 @@ static bool has_section(const struct report *rep, enum section section)
 
 static void put_block(FILE *f, struct block *b, const struct report *rep)
 {
+	int decimals = rep->interval_s < 0.1 ? 3 : 1;
+
 	b->nr_past++;
 	if (rep->sample > 1)
 		fputc('\n', f);
 	fprintf(f, "sample %llu", (unsigned long long)rep->sample);
 	if (rep->interval_s > 0)
-		fprintf(f, ", %.1f s after the start, %.1f s long", rep->elapsed_s,
-			rep->interval_s);
+		fprintf(f, ", %.*f s after the start, %.*f s long", decimals, rep->elapsed_s,
+			decimals, rep->interval_s);
 	fputc('\n', f);
 	if (has_section(rep, SECTION_RATES)) {
 		put_lines(f, b, rep);

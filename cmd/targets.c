@@ -114,6 +114,14 @@ bool target_matches(const struct pgs_vma *vma, void *arg)
 	return !opt->nr_vma_patterns;
 }
 
+void target_tell_unmatched(const struct opt_target *opt, uint64_t pages)
+{
+	if (!pages && (opt->nr_ranges || opt->nr_vma_patterns))
+		msg_note("no mapping matches %s%s%s", opt->nr_vma_patterns ? "--vma" : "",
+			 opt->nr_vma_patterns && opt->nr_ranges ? " within " : "",
+			 opt->nr_ranges ? "--range" : "");
+}
+
 int target_ctx(const struct opt_target *opt, struct pgs_ctx **ret_ctx)
 {
 	int r = pgs_ctx_open(opt->root, ret_ctx);

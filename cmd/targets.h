@@ -23,6 +23,9 @@ void targets_fini(struct targets *t);
 /* target_matches - struct pgs_scan_opts.match for --vma; @arg is a struct opt_target. */
 bool target_matches(const struct pgs_vma *vma, void *arg);
 
+/* target_tell_unmatched - a note, where @pages were looked at: none, for all that was asked. */
+void target_tell_unmatched(const struct opt_target *opt, uint64_t pages);
+
 /*
  * target_ctx - open the context of --root; target_kmod - the module, as --kmod says: *@ret_kmod
  * is NULL where it is not used. Both return PGS_EXIT_OK, or the exit status after a message.

@@ -26,6 +26,7 @@ struct wp_opts {
 
 /* What one sample came to, in pages. */
 struct wp_sample {
+	uint64_t mappings; /* that were asked for */
 	uint64_t number;
 	double elapsed_s, interval_s; /* since the beginning, since the last sample */
 	uint64_t tracked, written, unknown, whole, stuck;

@@ -147,6 +147,7 @@ int wp_emit_mapping(void *arg, const struct pgs_track_vma *tv)
 	struct wp *w = arg;
 	struct wp_sample *s = &w->sample;
 
+	s->mappings++;
 	s->tracked += tv->tracked;
 	s->written += tv->written;
 	s->unknown += tv->unknown;

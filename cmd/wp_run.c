@@ -39,6 +39,8 @@ int wp_take_sample(struct wp *w)
 	r = pgs_track_sample(w->track, &sink, &time_ns);
 	w->last_ns = time_ns;
 	w->written_sum += w->sample.written;
+	if (!r && number == 1)
+		target_tell_unmatched(&w->opts->target, w->sample.mappings);
 	if (!r && w->heat)
 		r = wp_heat_emit(w);
 	else if (!r && w->opts->by == WP_TOTAL)

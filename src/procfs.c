@@ -63,6 +63,8 @@ static int open_path(struct pgs_ctx *ctx, uint64_t caps, int flags, const char *
 {
 	int fd, err;
 
+	if (!ctx->live) /* a pipe in a captured tree must not stop us */
+		flags |= O_NONBLOCK;
 	if (caps)
 		pgs_caps_raise(caps);
 	fd = openat(ctx->root_fd, path, flags | O_RDONLY | O_CLOEXEC | O_NOCTTY);

@@ -72,6 +72,7 @@ load lib/dump
 	for view in run vma page; do
 		run_pgscan dump --json --by=$view --range="$(region anon)" "$TARGET"
 		jq_is '[.rows, .summary.pages, .complete]' '[[],0,true]'
+		[[ $stderr == *"no mapping matches --range"* ]]
 	done
 }
 
@@ -97,6 +98,9 @@ load lib/dump
 @test "vma: a pattern that matches nothing is an empty result" {
 	run_pgscan dump --json --vma=/no/such/file $$
 	jq_is '[.rows, .complete]' '[[],true]'
+	[[ $stderr == *"no mapping matches --vma"* ]]
+	run_pgscan dump --json --vma='[stack]' $$
+	[[ -z $stderr ]]
 }
 
 @test "cgroup: the processes of a cgroup and of its children, by either form of its path" {

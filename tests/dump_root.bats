@@ -228,3 +228,12 @@ dump_fixture() { # NAME ARGS...
 	run_pgscan dump --root="$ROOT" --flags --json --range=0x7f0000000000+4K 100
 	[[ $stderr != *ksm* ]]
 }
+
+@test "a pipe in place of a file of the tree does not stop it" {
+	fixture swap-one
+	cp -r "$ROOT" "$BATS_TEST_TMPDIR/tree"
+	rm "$BATS_TEST_TMPDIR/tree/proc/swaps"
+	mkfifo "$BATS_TEST_TMPDIR/tree/proc/swaps"
+	run_pgscan dump --root="$BATS_TEST_TMPDIR/tree" --json 100
+	jq_is '[.rows[].swap_device] | unique' '[null]'
+}
