@@ -34,6 +34,7 @@ struct pgs_scan {
 	uint64_t ask_end;     /* pagemap decides up to here: the look-up said "mapped" */
 	unsigned int asked;   /* again, about the page at addr */
 	struct pgs_span span; /* what is left of the last span read */
+	uint64_t present;     /* pages at its start that are known to be present */
 	uint64_t *words;      /* of a piece that is put together; only with opts.words */
 	bool look_up;	      /* this part's empty pages go to the shmem look-up */
 	bool ask_first;	      /* and it is asked before pagemap */
@@ -186,7 +187,7 @@ static int start_part(struct pgs_scan *scan, const struct pgs_range *part)
 
 	scan->addr = scan->ask_end = part->start;
 	scan->end = part->end;
-	scan->span.pages = 0;
+	scan->span.pages = scan->present = 0;
 	scan->look_up = scan->opts.shmem && scan->vma.kind == PGS_VMA_SHMEM;
 	scan->ask_first = false;
 	scan->tableless = !strcmp(scan->vma.name, "[vsyscall]"); /* beyond the address space */
@@ -300,7 +301,7 @@ static uint64_t stretch(const struct pgs_scan *scan)
 		limit = pages_to(scan, scan->addr, scan->ask_end);
 	if (!span->words)
 		return limit;
-	n = pgs_words_present(span->words, limit);
+	n = scan->present < limit ? scan->present : limit;
 	while (n < limit && is_empty_at(span, n) == empty)
 		n++;
 	return n;
@@ -315,6 +316,7 @@ static void cut_span(struct pgs_scan *scan, uint64_t pages)
 	pages = pages < span->pages ? pages : span->pages;
 	span->addr = scan->addr;
 	span->pages -= pages;
+	scan->present -= pages < scan->present ? pages : scan->present;
 	if (span->words)
 		span->words += pages;
 }
@@ -432,8 +434,10 @@ static int read_span(struct pgs_scan *scan, uint64_t end)
 
 	if (r < 0)
 		return r;
+	scan->present = span->words ? pgs_words_present(span->words, span->pages) : 0;
 	if (span->words && !scan->env->types.resolved &&
-	    pgs_words_special(span->words, span->pages, &scan->env->types))
+	    pgs_words_special(span->words + scan->present, span->pages - scan->present,
+			      &scan->env->types))
 		pgs_swap_types_resolve(scan->env->ctx, &scan->env->types);
 	if (scan->marks && span->words)
 		return pgs_marks_load(scan->marks, scan->pm, span);
@@ -465,6 +469,7 @@ static void tableless_span(struct pgs_scan *scan)
 {
 	scan->span = (struct pgs_span){.addr = scan->addr,
 				       .pages = pages_to(scan, scan->addr, scan->end)};
+	scan->present = 0;
 	scan->tableless = true;
 }
 
