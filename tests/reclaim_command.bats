@@ -219,8 +219,9 @@ stop() {
 			env --default-signal=INT "$PGSCAN" reclaim-report -q --output-file=/dev/null -- \
 				sh -c 'sleep 1000 & exec sleep 1000' 3>&- &
 			pid=$!
-			# SIGTERM at any moment. SIGINT once the shell is out of the way: it catches SIGINT, and
-			# one that comes just before its exec is lost with it.
+			# SIGTERM at any moment. SIGINT once the command's shell is out of the way: it catches
+			# SIGINT, and one that comes just before its exec is lost with it.
+			until_pgscan "$pid"
 			if ((i % 8)); then
 				kill -TERM "$pid"
 			else

@@ -67,6 +67,12 @@ run_pgscan() {
 	run_checked "$PGSCAN" "$@"
 }
 
+# until_pgscan PID: until a background job has become pgscan. A signal that comes before meets a bash with a
+# trap, which notes it and then execs: it is lost.
+until_pgscan() {
+	until [[ $(cat "/proc/$1/comm" 2>/dev/null || echo pgscan) == pgscan ]]; do :; done
+}
+
 # run_as_nobody [STATUS] ARGS...: the same as a user without any rights; as whoever we are when that
 # is not root. The binary is opened here: nobody may not be able to reach it by name.
 run_as_nobody() {

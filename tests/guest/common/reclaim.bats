@@ -159,6 +159,7 @@ writers='for i in 1 2 3 4 5 6 7 8; do "$0" pages=6144 write=all </dev/null >/dev
 			"$PGSCAN" reclaim-report -q --output-file=/dev/null -- \
 				sh -c 'sleep 1000 & exec sleep 1000' 3>&- &
 			pid=$!
+			until_pgscan "$pid"
 			((i % 8)) || until ! no_cgroup_left; do :; done
 			kill -TERM "$pid"
 			wait "$pid" || true
