@@ -13,11 +13,12 @@
 
 /*
  * An inode is put on the list before it is initialised, but gets the operations of shmem after
- * that, so they tell when shmem's part of it (swapped, alloced) may be read.
+ * that, so they tell when shmem's part of it (swapped, alloced) may be read. Regular files have
+ * them, and symbolic links whose target takes a page (shmem_symlink(): of 128 bytes and more).
  */
-static bool is_shmem_file(struct inode *inode)
+static bool has_pages(struct inode *inode)
 {
-	return S_ISREG(inode->i_mode) && shmem_mapping(inode->i_mapping);
+	return shmem_mapping(inode->i_mapping);
 }
 
 /*
@@ -36,7 +37,7 @@ static void walk_super(struct super_block *sb, void *data)
 
 	spin_lock(&sb->s_inode_list_lock);
 	list_for_each_entry_reverse(inode, &sb->s_inodes, i_sb_list) {
-		bool matches = is_shmem_file(inode) && walk->match(walk, inode);
+		bool matches = has_pages(inode) && walk->match(walk, inode);
 
 		if (!matches && !need_resched() && !walk->stop)
 			continue;

@@ -121,7 +121,7 @@ pgoff_t pgscan_object_walk(struct pgscan_object_walk *walk, pgoff_t first, pgoff
 
 struct pgscan_inode_walk {
 	/*
-	 * Called for each inode of a regular file of shmem, without a reference and under
+	 * Called for each inode of shmem that may have pages, without a reference and under
 	 * s_inode_list_lock: whether to visit it.
 	 */
 	bool (*match)(struct pgscan_inode_walk *walk, struct inode *inode);

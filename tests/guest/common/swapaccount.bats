@@ -125,6 +125,23 @@ mix() {
 	jq_true '.summary.shmem_slots > 256 and .summary.shmem < 256'
 }
 
+@test "objects: long symbolic links have a page each" {
+	local i kmod long
+	swap_disk 0
+	cg_new mix
+	mkdir /dev/shm/links
+	defer rm -r /dev/shm/links
+	long=$(printf 'x%.0s' {1..1000})
+	for ((i = 0; i < 20; i++)); do
+		(cg_exec mix ln -s "$long" "/dev/shm/links/$i")
+	done
+	cg_reclaim mix $((64 << 20))
+	for kmod in auto off; do
+		run_pgscan swapmap --kmod=$kmod --by=object --json
+		jq_is '[.rows[] | select(.name | startswith("/dev/shm/links/")) | .swapped] | add' 20
+	done
+}
+
 @test "a memfd of four processes is 64 slots, not 256" {
 	local kmod
 	swap_zram 64M
