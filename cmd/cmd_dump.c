@@ -85,8 +85,9 @@ static void check_opts(const struct dump_opts *o, struct argp_state *state)
 		argp_error(state, "--format=hex and raw take --range or --vma, not both: what of a "
 				  "range does not match has no entry to print");
 	if ((o->output.sort || o->output.top) && (o->by == DUMP_RUN || o->by == DUMP_PAGE))
-		argp_error(state, "--sort and --top need rows that are not in address order: "
-				  "--by=vma or --by=flags");
+		argp_error(state,
+			   "--sort and --top are for --by=vma and --by=flags: runs and pages are "
+			   "printed as they are found, in address order");
 	if ((o->file || o->nr_entries) && (o->flags || o->where || o->by != DUMP_RUN))
 		argp_error(state, "--file and --decode have one view: no --by, --flags, --where");
 	if (o->pfn && o->by == DUMP_VMA)

@@ -69,8 +69,9 @@ static void check_opts(struct swapmap_opts *o, struct argp_state *state)
 	if (o->by == SWAPMAP_AUTO)
 		o->by = is_one_process(o) ? SWAPMAP_VMA : SWAPMAP_PROCESS;
 	if ((o->output.sort || o->output.top) && (o->by == SWAPMAP_RUN || o->by == SWAPMAP_PAGE))
-		argp_error(state, "--sort and --top need rows that are not in address order: "
-				  "not --by=run and --by=page");
+		argp_error(state,
+			   "--sort and --top are not for --by=run and --by=page, which are printed "
+			   "as they are found, in address order");
 }
 
 static error_t parse_opt(int key, char *arg, struct argp_state *state)
