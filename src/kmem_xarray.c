@@ -23,6 +23,7 @@
 
 /* Of 64-bit kernels: a swap entry's value has 63 bits, the type its topmost five (swp_entry()). */
 #define ENTRY_TYPE_SHIFT 58u
+#define ENTRY_SLOT_MASK	 ((UINT64_C(1) << ENTRY_TYPE_SHIFT) - 1)
 
 struct walk {
 	struct pgs_kmem *kmem;
@@ -31,8 +32,7 @@ struct walk {
 	bool slots; /* or else they are of no interest */
 	struct pgs_kentries *runs;
 	size_t room, nr;
-	uint64_t next; /* the entry that would go on with the last run, of slots; 0: none */
-	void *node;    /* room for one */
+	void *node; /* room for one */
 };
 
 struct place {
@@ -90,7 +90,7 @@ static struct pgs_kentries explain(struct pgs_kmem *kmem, uint64_t entry)
 	if (!is_value(entry))
 		return run;
 	run.swap_type = (unsigned int)(value >> ENTRY_TYPE_SHIFT);
-	run.slot = value & ((UINT64_C(1) << ENTRY_TYPE_SHIFT) - 1);
+	run.slot = value & ENTRY_SLOT_MASK;
 	run.entry = is_area(kmem, run.swap_type) ? PGS_KENTRY_SWAPPED : PGS_KENTRY_POISONED;
 	return run;
 }
@@ -120,14 +120,12 @@ static int add_run(struct walk *w, struct pgs_kentries run)
 	return 0;
 }
 
-/* The next slot's entry is a value more by one, shifted as it is. */
 static int add_entry(struct walk *w, uint64_t entry, uint64_t index, uint64_t pages)
 {
 	struct pgs_kentries run = explain(w->kmem, entry);
 
 	run.index = index;
 	run.pages = pages;
-	w->next = run.entry == PGS_KENTRY_SWAPPED && pages == 1 ? entry + 2 : 0;
 	return add_run(w, run);
 }
 
@@ -194,38 +192,82 @@ static int walk_child(struct walk *w, const struct place *p, uint64_t entry, uns
 		r = walk_node(w, &child);
 	if (r != -ESTALE && r != -EFAULT)
 		return r;
-	w->next = 0;
 	r = add_run(w, (struct pgs_kentries){
 			       .index = index, .pages = pages, .entry = PGS_KENTRY_UNKNOWN});
 	return r ? r : -ESTALE;
 }
 
-/* Whether @entry, of one page, is in the run that the last one was in; a run of swapped pages. */
-static bool goes_on(const struct walk *w, uint64_t entry)
+static unsigned int entry_type(uint64_t entry)
 {
-	return entry == w->next ||
-	       (!w->slots && is_value(entry) &&
-		is_area(w->kmem, (unsigned int)(entry >> (ENTRY_TYPE_SHIFT + 1))));
+	return (unsigned int)(entry >> (ENTRY_TYPE_SHIFT + 1));
 }
 
-/* How many of the slots of a leaf from @i on, which is page @index, go on with the last run: the
- * usual case, and where the time goes. */
-static unsigned int follow_run(struct walk *w, const uint64_t *slots, unsigned int i,
-			       uint64_t index)
+/* The entry of page @index that would go on with the last run; 0: none does. */
+static uint64_t next_entry(const struct walk *w, uint64_t index)
 {
-	struct pgs_kentries *last = w->nr ? &w->runs[w->nr - 1] : NULL;
-	uint64_t room = w->kmem->at.xa_slots - i;
+	const struct pgs_kentries *last = w->nr ? &w->runs[w->nr - 1] : NULL;
+
+	if (!last || last->entry != PGS_KENTRY_SWAPPED || last->index + last->pages != index)
+		return 0;
+	return ((uint64_t)last->swap_type << ENTRY_TYPE_SHIFT | (last->slot + last->pages)) << 1 |
+	       1;
+}
+
+/* How many of @nr slots go on with @entry, a swapped page's: values that grow by one, shifted. */
+static unsigned int follow(const uint64_t *slots, unsigned int nr, uint64_t entry)
+{
 	unsigned int n = 0;
 
-	if (!w->next || index != last->index + last->pages)
+	while (n < nr && slots[n] == (entry += 2))
+		n++;
+	return n;
+}
+
+static void start_run(struct walk *w, uint64_t entry, uint64_t index, unsigned int pages)
+{
+	struct pgs_kentries *run = &w->runs[w->nr++];
+
+	run->index = index;
+	run->pages = pages;
+	run->entry = PGS_KENTRY_SWAPPED;
+	run->racy = false;
+	run->swap_type = entry_type(entry);
+	run->slot = entry >> 1 & ENTRY_SLOT_MASK;
+	if (!w->slots)
+		run->swap_type = run->slot = 0;
+}
+
+/*
+ * Add the swapped pages of a leaf from slot @i on, which is page @index, up to what is something
+ * else, and as long as there is room. Nearly all slots are such, and where their order is not that
+ * of the pages each is a run: where the time goes. Returns how many.
+ */
+static unsigned int add_pages(struct walk *w, const uint64_t *slots, unsigned int i, uint64_t index)
+{
+	const unsigned int nr = w->kmem->at.xa_slots;
+	unsigned int n = 0, k, room = nr - i;
+	uint64_t next = next_entry(w, index);
+
+	if (index < w->from || index >= w->to)
 		return 0;
-	room = w->to - index < room ? w->to - index : room;
-	while (n < room && goes_on(w, slots[i + n]))
-		w->next = slots[i + n++] + 2;
-	/* An entry with a sibling behind it covers more pages than one. */
-	if (n && i + n < w->kmem->at.xa_slots && is_sibling(slots[i + n]))
-		w->next = slots[i + --n];
-	last->pages += n;
+	room = w->to - index < room ? (unsigned int)(w->to - index) : room;
+	for (; n < room; n += k) {
+		uint64_t entry = slots[i + n];
+
+		if (!is_value(entry) || !is_area(w->kmem, entry_type(entry)))
+			break;
+		k = 1 + follow(slots + i + n + 1, room - n - 1, entry);
+		/* An entry with a sibling behind it covers more pages than one. */
+		if (i + n + k < nr && is_sibling(slots[i + n + k]) && !--k)
+			break;
+		if (next && (entry == next || !w->slots))
+			w->runs[w->nr - 1].pages += k;
+		else if (w->nr < w->room)
+			start_run(w, entry, index + n, k);
+		else
+			break;
+		next = entry + 2 * k;
+	}
 	return n;
 }
 
@@ -239,7 +281,7 @@ static int walk_slots(struct walk *w, const struct place *p, const uint64_t *slo
 	for (unsigned int i = 0; i < w->kmem->at.xa_slots; i += n) {
 		uint64_t index = p->index + ((uint64_t)i << p->shift), pages;
 
-		n = p->shift ? 0 : follow_run(w, slots, i, index);
+		n = p->shift ? 0 : add_pages(w, slots, i, index);
 		if (n)
 			continue;
 		n = entry_slots(w, slots, i);
@@ -288,7 +330,6 @@ static int walk_node(struct walk *w, const struct place *p)
 		if (r)
 			return r;
 		w->nr = nr; /* what an earlier try has added is forgotten */
-		w->next = 0;
 		if (nr)
 			w->runs[nr - 1] = last;
 		r = walk_slots(w, p, slots);
@@ -343,7 +384,6 @@ static int walk_tree(struct walk *w, uint64_t mapping)
 	w->node = node;
 	for (unsigned int try = 0; try < TRIES && (r == -ESTALE || r == -EFAULT); try++) {
 		w->nr = 0;
-		w->next = 0;
 		r = walk_root(w);
 	}
 	if (r == -ESTALE || r == -EFAULT) {

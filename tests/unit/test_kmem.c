@@ -540,6 +540,42 @@ static void test_small_entry(void **state)
 	image_free(t.m);
 }
 
+/* Slots in no order: a run each, but where one follows another, also into the next leaf. An entry
+ * of order 1 is among them. */
+static void test_scattered(void **state)
+{
+	static const struct want all[] = {
+		{128, 1, PGS_KENTRY_SWAPPED, 1, 100, 0}, {129, 1, PGS_KENTRY_SWAPPED, 1, 99, 0},
+		{130, 1, PGS_KENTRY_SWAPPED, 1, 98, 0},	 {131, 1, PGS_KENTRY_SWAPPED, 2, 99, 0},
+		{132, 2, PGS_KENTRY_POISONED, 0, 0, 0},	 {134, 2, PGS_KENTRY_SWAPPED, 1, 70, 0},
+		{136, 1, PGS_KENTRY_SWAPPED, 1, 71, 0},	 {137, 3, PGS_KENTRY_SWAPPED, 1, 50, 0},
+		{140, 51, PGS_KENTRY_NONE, 0, 0, 0},	 {191, 2, PGS_KENTRY_SWAPPED, 1, 7, 0},
+		{193, 1, PGS_KENTRY_SWAPPED, 1, 10, 0},	 {194, 3, PGS_KENTRY_NONE, 0, 0, 0},
+		{197, 1, PGS_KENTRY_SWAPPED, 0, 3, 0},
+	};
+	uint64_t root, leaf, next;
+	struct tree t = two_levels(&root, &leaf);
+	const uint64_t entries[] = {
+		swap_entry(1, 100), swap_entry(1, 99), swap_entry(1, 98),	swap_entry(2, 99),
+		swap_entry(31, 1),  swap_entry(31, 2), swap_entry(1, 70),	swap_entry(1, 71),
+		swap_entry(1, 71),  swap_entry(1, 50), (uint64_t)9 << 2 | NODE, swap_entry(1, 52),
+	};
+
+	(void)state;
+	next = node_new(&t, 0, 3, root);
+	slot_set(&t, root, 3, next + NODE);
+	for (unsigned int i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
+		slot_set(&t, leaf, i, entries[i]);
+	slot_set(&t, leaf, 63, swap_entry(1, 7));
+	slot_set(&t, next, 0, swap_entry(1, 8));
+	slot_set(&t, next, 1, swap_entry(1, 10));
+	/* What the three empty pages before it would lead to, were they slots from 0 on. */
+	slot_set(&t, next, 5, swap_entry(0, 3));
+	expect(&t, 128, 198, all, 13);
+	expect(&t, 129, 131, &all[1], 2);
+	image_free(t.m);
+}
+
 /* Where slots are of no interest, swapped pages are one run wherever they lie, and name no slot. */
 static void test_states(void **state)
 {
@@ -600,6 +636,9 @@ static void test_wild_pointers(void **state)
 	expect(&t, 128, 192, (struct want[]){{128, 64, PGS_KENTRY_UNKNOWN, 0, 0, true}}, 1);
 	slot_set(&t, root, 2, root + NODE); /* in a circle */
 	expect(&t, 128, 192, (struct want[]){{128, 64, PGS_KENTRY_UNKNOWN, 0, 0, true}}, 1);
+	slot_set(&t, root, 2, leaf + NODE);
+	slot_set(&t, leaf, 5, root + NODE); /* below a leaf */
+	expect(&t, 133, 134, (struct want[]){{133, 1, PGS_KENTRY_UNKNOWN, 0, 0, true}}, 1);
 	head_set(&t, 0x4142434445464742);
 	expect(&t, 5, 192, (struct want[]){{5, 187, PGS_KENTRY_UNKNOWN, 0, 0, true}}, 1);
 	image_free(t.m);
@@ -939,25 +978,16 @@ static void test_sizes_of_numbers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reads),
-		cmocka_unit_test(test_vmcoreinfo),
-		cmocka_unit_test(test_bytes_turned),
-		cmocka_unit_test(test_symbols),
-		cmocka_unit_test(test_symbols_turned),
-		cmocka_unit_test(test_root_entries),
-		cmocka_unit_test(test_runs),
-		cmocka_unit_test(test_small_entry),
-		cmocka_unit_test(test_states),
-		cmocka_unit_test(test_large_entry),
-		cmocka_unit_test(test_foreign_nodes),
-		cmocka_unit_test(test_wild_pointers),
-		cmocka_unit_test(test_tree_turned),
-		cmocka_unit_test(test_listed),
-		cmocka_unit_test(test_sizes_of_numbers),
-		cmocka_unit_test(test_little_room),
-		cmocka_unit_test(test_swap_tables),
-		cmocka_unit_test(test_kept),
-		cmocka_unit_test(test_kept_spoilt),
+		cmocka_unit_test(test_reads),	       cmocka_unit_test(test_vmcoreinfo),
+		cmocka_unit_test(test_bytes_turned),   cmocka_unit_test(test_symbols),
+		cmocka_unit_test(test_symbols_turned), cmocka_unit_test(test_root_entries),
+		cmocka_unit_test(test_runs),	       cmocka_unit_test(test_small_entry),
+		cmocka_unit_test(test_scattered),      cmocka_unit_test(test_states),
+		cmocka_unit_test(test_large_entry),    cmocka_unit_test(test_foreign_nodes),
+		cmocka_unit_test(test_wild_pointers),  cmocka_unit_test(test_tree_turned),
+		cmocka_unit_test(test_listed),	       cmocka_unit_test(test_sizes_of_numbers),
+		cmocka_unit_test(test_little_room),    cmocka_unit_test(test_swap_tables),
+		cmocka_unit_test(test_kept),	       cmocka_unit_test(test_kept_spoilt),
 	};
 
 	return cmocka_run_group_tests_name("kmem", tests, NULL, NULL);
