@@ -221,6 +221,11 @@ churn_time() {
 	echo "${SLOW:+60}" | grep . || echo 6
 }
 
+# What the kernel has said, but of its clock and its own work being late, as on an emulated machine it is
+kernel_said() {
+	dmesg | grep -vE 'hogged CPU|hrtimer: interrupt|clocksource|perf: interrupt'
+}
+
 # Slots of the churning processes that the area has not
 slots_of_no_area() {
 	local pid
@@ -237,10 +242,12 @@ slots_of_no_area() {
 	swap_out_shm kind=memfd pages=400 write=all
 	kcore_dump --format=raw -r "$(region shm)" "$TARGET"
 	cp "$out" "$BATS_TEST_TMPDIR/quiet"
-	dmesg >"$BATS_TEST_TMPDIR/dmesg"
+	kernel_said >"$BATS_TEST_TMPDIR/dmesg"
 	churn_start
 	end=$((SECONDS + $(churn_time)))
-	while ((SECONDS < end)); do
+	: >"$BATS_TEST_TMPDIR/slots"
+	# On a busy machine there are few looks, and each may come when nothing is out
+	while ((SECONDS < end)) || { [[ ! -s $BATS_TEST_TMPDIR/slots ]] && ((SECONDS < end + 90)); }; do
 		kcore_dump --format=raw -r "$(region shm)" "$TARGET"
 		cmp "$out" "$BATS_TEST_TMPDIR/quiet"
 		run_pgscan swapmap --by=object --json --kmod=off --kcore=require
@@ -249,16 +256,16 @@ slots_of_no_area() {
 	done
 	churn_end
 	[[ -s $BATS_TEST_TMPDIR/slots ]]
-	dmesg | diff "$BATS_TEST_TMPDIR/dmesg" -
+	kernel_said | diff "$BATS_TEST_TMPDIR/dmesg" -
 }
 
 @test "nor in the thousands of looks that the library has in that time" {
 	swap_disk 0
-	dmesg >"$BATS_TEST_TMPDIR/dmesg"
+	kernel_said >"$BATS_TEST_TMPDIR/dmesg"
 	churn_start
 	"$BUILD/tools/kmemwatch" "$(churn_time)"
 	churn_end
-	dmesg | diff "$BATS_TEST_TMPDIR/dmesg" -
+	kernel_said | diff "$BATS_TEST_TMPDIR/dmesg" -
 }
 
 # ---- what a start needs ----
