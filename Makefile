@@ -206,7 +206,8 @@ fuzz:
 valgrind:
 	@scripts/deps build demo check lint
 	@$(MAKE) --no-print-directory -j$$(nproc) all units
-	@PGSCAN=$(CURDIR)/scripts/valgrind PGSCAN_BINARY=$(PGSCAN) scripts/check host
+	@PGSCAN=$(CURDIR)/scripts/valgrind PGSCAN_BINARY=$(PGSCAN) BATS_TEST_TIMEOUT=900 PGSCAN_TIMEOUT=300 \
+		scripts/check host
 
 ## make lint            layout, layers, headers, shell scripts, static analysis
 lint:
