@@ -37,11 +37,6 @@ agrees_with_kfeat() {
 	done
 }
 
-# valgrind knows neither userfaultfd nor pidfd_open, and answers for the kernel.
-needs_real_kernel() {
-	[[ $(head -c 4 "$PGSCAN") == $'\x7fELF' ]] || skip "not under valgrind"
-}
-
 @test "check: every row has its kind of values, and the summary counts them" {
 	run_pgscan check --json
 	jq_true '.rows | length > 50'
@@ -68,13 +63,13 @@ needs_real_kernel() {
 }
 
 @test "check: another program finds the same" {
-	needs_real_kernel
+	requires native
 	run_pgscan check --json
 	agrees_with_kfeat < <("$BUILD/tools/kfeat")
 }
 
 @test "check: another program finds the same as an ordinary user" {
-	needs_real_kernel
+	requires native
 	requires root
 	run_as_nobody check --json
 	exec {fd}<"$BUILD/tools/kfeat"
@@ -250,7 +245,7 @@ trace() {
 }
 
 @test "check: every way to a userfaultfd is tried, and the refusal names the sysctl" {
-	needs_real_kernel
+	requires native
 	requires root
 	local value=/proc/sys/vm/unprivileged_userfaultfd
 
@@ -374,7 +369,7 @@ trace() {
 }
 
 @test "check: a reader that closes early ends it quietly" {
-	needs_real_kernel
+	requires native
 	local rc
 
 	"$PGSCAN" check -f jsonl 2>"$err" | head -n 1 >"$out" || true

@@ -66,6 +66,7 @@ load lib/dump
 }
 
 @test "a pipe gets no escape sequence, no truncation, and the same bytes whatever the terminal" {
+	requires native # a table that comes slowly is laid out in parts
 	target_start oddname "dir=$BATS_TEST_TMPDIR"
 	run_pgscan dump --by=vma "$TARGET"
 	cp "$out" "$BATS_TEST_TMPDIR/plain"
@@ -147,6 +148,7 @@ text = sys.stdin.buffer.read().decode("utf-8")
 @test "SIGTERM in the middle of an endless hole: it ends at once" {
 	local args
 
+	requires native # where it takes a second to start
 	fixture swap-one
 	sed -i 's/^7f0000000000-7f0000010000/100000000000-7f0000010000/' "$ROOT/proc/100/maps"
 	for args in "dump --by=vma" "dump --by=run" "swapmap" "swapmap --by=vma" "swapmap --by=run"; do

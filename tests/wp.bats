@@ -15,7 +15,7 @@ teardown() {
 requires_wp() {
 	local scope=0
 
-	requires kfeat:uffd_wp_async kfeat:pagemap_scan "$@"
+	requires native kfeat:uffd_wp_async kfeat:pagemap_scan "$@"
 	[[ ! -r /proc/sys/kernel/yama/ptrace_scope ]] || read -r scope </proc/sys/kernel/yama/ptrace_scope
 	((EUID == 0 || scope == 0)) || skip "kernel.yama.ptrace_scope keeps a user from tracing"
 }

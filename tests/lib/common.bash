@@ -127,6 +127,7 @@ run_checked() {
 #   kcore           /proc/kcore, and with it what pgscan reads of kernel memory
 #   swap            a swap area in use
 #   guest           a machine of our own that the test may change
+#   native          no valgrind, which does not know every call and answers some for the kernel
 #   plain           no sanitizer and no valgrind: for figures of time, memory and system calls
 requires() {
 	local word
@@ -143,6 +144,7 @@ requires() {
 		kcore) [[ -e /proc/kcore ]] || skip "this kernel has no /proc/kcore" ;;
 		swap) (($(wc -l </proc/swaps) > 1)) || skip "no swap area" ;;
 		guest) [[ -n ${PGSCAN_GUEST:-} ]] || skip "only in a guest" ;;
+		native) [[ $(head -c 4 "$PGSCAN") == $'\x7fELF' ]] || skip "not under valgrind" ;;
 		plain) is_plain_build || skip "not under a sanitizer or valgrind" ;;
 		*)
 			echo "requires: unknown word '$word'" >&2
