@@ -2,12 +2,10 @@
 #include "cgroup_priv.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "caps.h"
 #include "cleanup.h"

@@ -78,10 +78,19 @@ static bool is_area(struct pgs_kmem *kmem, unsigned int type)
 	       (type < PGS_PM_SWAP_TYPES && type < pgs_kmem_nr_swapfiles(kmem));
 }
 
+static unsigned int entry_type(uint64_t entry)
+{
+	return (unsigned int)(entry >> (ENTRY_TYPE_SHIFT + 1));
+}
+
+static uint64_t entry_slot(uint64_t entry)
+{
+	return entry >> 1 & ENTRY_SLOT_MASK;
+}
+
 static struct pgs_kentries explain(struct pgs_kmem *kmem, uint64_t entry)
 {
 	struct pgs_kentries run = {.entry = PGS_KENTRY_MEMORY};
-	uint64_t value = entry >> 1;
 
 	if (!entry)
 		run.entry = PGS_KENTRY_NONE;
@@ -89,8 +98,8 @@ static struct pgs_kentries explain(struct pgs_kmem *kmem, uint64_t entry)
 		run.entry = PGS_KENTRY_UNKNOWN;
 	if (!is_value(entry))
 		return run;
-	run.swap_type = (unsigned int)(value >> ENTRY_TYPE_SHIFT);
-	run.slot = value & ENTRY_SLOT_MASK;
+	run.swap_type = entry_type(entry);
+	run.slot = entry_slot(entry);
 	run.entry = is_area(kmem, run.swap_type) ? PGS_KENTRY_SWAPPED : PGS_KENTRY_POISONED;
 	return run;
 }
@@ -197,11 +206,6 @@ static int walk_child(struct walk *w, const struct place *p, uint64_t entry, uns
 	return r ? r : -ESTALE;
 }
 
-static unsigned int entry_type(uint64_t entry)
-{
-	return (unsigned int)(entry >> (ENTRY_TYPE_SHIFT + 1));
-}
-
 /* The entry of page @index that would go on with the last run; 0: none does. */
 static uint64_t next_entry(const struct walk *w, uint64_t index)
 {
@@ -232,7 +236,7 @@ static void start_run(struct walk *w, uint64_t entry, uint64_t index, unsigned i
 	run->entry = PGS_KENTRY_SWAPPED;
 	run->racy = false;
 	run->swap_type = entry_type(entry);
-	run->slot = entry >> 1 & ENTRY_SLOT_MASK;
+	run->slot = entry_slot(entry);
 	if (!w->slots)
 		run->swap_type = run->slot = 0;
 }
