@@ -61,6 +61,24 @@ suite() {
 	[[ $status == 1 && $count == "0 passed, 1 failed, 0 skipped" ]]
 }
 
+# ---- tests/vm/vm-verdict: what a boot left, in TAP ---------------------------------------------
+
+@test "the verdict of a guest with many tests" {
+	local dir=$BATS_TEST_TMPDIR/vm/many i
+
+	mkdir -p "$dir"
+	for ((i = 1; i <= 3000; i++)); do
+		echo "ok $i the test of number $i in $i ms"
+	done >"$dir/tap"
+	echo "1..3000" >>"$dir/tap"
+	echo 33 >"$dir/status"
+	echo 7 >"$dir/seconds"
+	touch "$dir/console.log" "$dir/out.tar"
+	O=$(realpath --relative-to="$TESTS/.." "$BATS_TEST_TMPDIR") "$TESTS/vm/vm-verdict" many >"$out"
+	[[ $(grep -c '^ok \[many\]' "$out") == 3001 ]]
+	[[ $(tail -n 5 "$out") == "#    3.0 s the test of number 3000"*"#    3.0 s the test of number 2996" ]]
+}
+
 # ---- scripts/lint ----------------------------------------------------------------------------
 
 # tree: a small tree without fault, in which lint is run.
