@@ -120,14 +120,28 @@ size_t pgs_run_length(const uint64_t *words, size_t count, uint64_t step)
 	return n;
 }
 
-/* Most memory is present, and each pass over its words counts: four of them a step. */
+/*
+ * Most memory is present, and each pass over its words counts: they are taken eight a step, by the
+ * bits that all of them have, and those that any of them has.
+ */
+#define BLOCK 8u
+
+static inline uint64_t bits_of_all(const uint64_t *w)
+{
+	return w[0] & w[1] & w[2] & w[3] & w[4] & w[5] & w[6] & w[7];
+}
+
+static inline uint64_t bits_of_any(const uint64_t *w)
+{
+	return w[0] | w[1] | w[2] | w[3] | w[4] | w[5] | w[6] | w[7];
+}
+
 size_t pgs_words_present(const uint64_t *words, size_t count)
 {
 	size_t n = 0;
 
-	while (n + 4 <= count &&
-	       words[n] & words[n + 1] & words[n + 2] & words[n + 3] & PGS_PM_PRESENT)
-		n += 4;
+	while (n + BLOCK <= count && bits_of_all(words + n) & PGS_PM_PRESENT)
+		n += BLOCK;
 	while (n < count && words[n] & PGS_PM_PRESENT)
 		n++;
 	return n;
@@ -165,26 +179,82 @@ static void count_flags(struct pgs_counts *counts, uint64_t word, enum pgs_state
 	counts->guard += state == PGS_GUARD ? n : 0;
 }
 
+/* @n present pages of one frame: it may be the zero page's, or not be shown. */
+static void count_frame(uint64_t word, uint64_t n, uint64_t zero_pfn, struct pgs_counts *counts)
+{
+	uint64_t pfn = word & PGS_PM_FRAME;
+
+	if (!pfn)
+		counts->hidden += n;
+	else if (pfn == zero_pfn)
+		counts->zero += n;
+}
+
+static void count_frames(const uint64_t *words, size_t n, uint64_t zero_pfn,
+			 struct pgs_counts *counts)
+{
+	for (size_t i = 0; i < n; i++)
+		count_frame(words[i], 1, zero_pfn, counts);
+}
+
 /*
- * Neighbours mostly have the same flag bits, so the loop counts how long they stay the same and
- * looks at the frame number only to know the zero page and the hidden ones: about a cycle a page.
+ * The frames of a block. A bit that all of them have and the zero page's has not says that none is
+ * that, and none hidden; neighbours' frames are seldom so far apart that no such bit is left.
+ */
+static void count_block(const uint64_t *words, uint64_t all, uint64_t any, uint64_t zero_pfn,
+			struct pgs_counts *counts)
+{
+	if (all & ~zero_pfn & PGS_PM_FRAME)
+		return;
+	if (all == any)
+		count_frame(all, BLOCK, zero_pfn, counts);
+	else
+		count_frames(words, BLOCK, zero_pfn, counts);
+}
+
+/* Present pages, one after the other: as many of @n as there are from the first on. */
+static size_t count_singly(const uint64_t *words, size_t n, uint64_t zero_pfn,
+			   struct pgs_counts *counts)
+{
+	uint64_t file = 0, soft_dirty = 0, exclusive = 0, uffd_wp = 0;
+	size_t i;
+
+	for (i = 0; i < n && words[i] & PGS_PM_PRESENT; i++) {
+		file += !!(words[i] & PGS_PM_FILE);
+		soft_dirty += !!(words[i] & PGS_PM_SOFT_DIRTY);
+		exclusive += !!(words[i] & PGS_PM_EXCLUSIVE);
+		uffd_wp += !!(words[i] & PGS_PM_UFFD_WP);
+	}
+	count_frames(words, i, zero_pfn, counts);
+	counts->pages += i;
+	counts->state[PGS_PRESENT] += i;
+	counts->file += file;
+	counts->soft_dirty += soft_dirty;
+	counts->exclusive += exclusive;
+	counts->uffd_wp += uffd_wp;
+	return i;
+}
+
+/*
+ * Neighbours mostly have the same flag bits: how long they stay the same is found by blocks. Where
+ * they change they may change at each page, so that a block is counted singly.
  */
 static size_t count_present(const uint64_t *words, size_t count, uint64_t zero_pfn,
 			    struct pgs_counts *counts)
 {
-	uint64_t flags = words[0] & ~PGS_PM_FRAME, zero = 0, hidden = 0;
-	size_t n = 0;
+	uint64_t flags = words[0] & ~PGS_PM_FRAME;
+	size_t n = 0, rest;
 
-	for (; n < count && (words[n] & ~PGS_PM_FRAME) == flags; n++) {
-		uint64_t pfn = words[n] & PGS_PM_FRAME;
+	for (; n + BLOCK <= count; n += BLOCK) {
+		uint64_t all = bits_of_all(words + n), any = bits_of_any(words + n);
 
-		hidden += !pfn;
-		zero += pfn == zero_pfn;
+		if (((all ^ flags) | (any ^ flags)) & ~PGS_PM_FRAME)
+			break;
+		count_block(words + n, all, any, zero_pfn, counts);
 	}
 	count_flags(counts, flags, PGS_PRESENT, n);
-	counts->hidden += hidden;
-	counts->zero += zero_pfn ? zero : 0;
-	return n;
+	rest = count - n < BLOCK ? count - n : BLOCK;
+	return n + count_singly(words + n, rest, zero_pfn, counts);
 }
 
 /* Of one swap area's pages only the offset differs, which says nothing of the state. */

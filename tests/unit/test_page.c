@@ -139,12 +139,47 @@ static uint64_t random_word(unsigned int *seed)
 	return word & (PRESENT | PGS_PM_SWAP) ? word | (uint64_t)(rand_r(seed) % 300) : word;
 }
 
-/* The loop that counts in bulk against one page after the other. */
+#define ZERO_PFN 7
+
+/* One page after the other, as pgs_page_decode() has it. */
+static void count_singly(const uint64_t *words, size_t count, const struct pgs_swap_types *types,
+			 struct pgs_counts *counts)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct pgs_page page;
+
+		pgs_page_decode(words[i], types, &page);
+		counts->pages++;
+		counts->state[page.state]++;
+		counts->guard += page.guard;
+		counts->zero += page.has_frame && page.pfn == ZERO_PFN;
+		counts->hidden += page.state == PGS_PRESENT && !page.has_frame;
+		if (page.state == PGS_NONE)
+			continue;
+		counts->file += page.file;
+		counts->soft_dirty += page.soft_dirty;
+		counts->exclusive += page.exclusive;
+		counts->uffd_wp += page.uffd_wp;
+	}
+}
+
+/* The loops that count in bulk against single pages. */
+static struct pgs_counts assert_counts(const uint64_t *words, size_t count,
+				       const struct pgs_swap_types *types)
+{
+	struct pgs_counts bulk = {0}, single = {0};
+
+	pgs_count_words(words, count, types, ZERO_PFN, &bulk);
+	count_singly(words, count, types, &single);
+	assert_memory_equal(&bulk, &single, sizeof(bulk));
+	return single;
+}
+
 static void test_counts(void **state)
 {
-	enum { N = 4096, ZERO = 7 };
+	enum { N = 4096 };
 	struct pgs_swap_types types = types_6_12();
-	struct pgs_counts bulk = {0}, single = {0};
+	struct pgs_counts counts;
 	uint64_t words[N] = {0};
 	unsigned int seed = 1;
 
@@ -152,25 +187,59 @@ static void test_counts(void **state)
 	for (size_t i = 0; i < N; i++)
 		words[i] = i && i % 3 ? words[i - 1] + pgs_page_step(words[i - 1], &types)
 				      : random_word(&seed);
-	pgs_count_words(words, N, &types, ZERO, &bulk);
-	for (size_t i = 0; i < N; i++) {
-		struct pgs_page page;
+	counts = assert_counts(words, N, &types);
+	assert_true(counts.zero && counts.hidden && counts.state[PGS_SWAPPED]);
+}
 
-		pgs_page_decode(words[i], &types, &page);
-		single.pages++;
-		single.state[page.state]++;
-		single.guard += page.guard;
-		single.zero += page.has_frame && page.pfn == ZERO;
-		single.hidden += page.state == PGS_PRESENT && !page.has_frame;
-		if (page.state == PGS_NONE)
-			continue;
-		single.file += page.file;
-		single.soft_dirty += page.soft_dirty;
-		single.exclusive += page.exclusive;
-		single.uffd_wp += page.uffd_wp;
+/* Pages of @other and, from @at on, @odd pages of @odd_one: every length, every place. */
+static void assert_odd_ones(const uint64_t other[2], uint64_t odd_one, size_t odd)
+{
+	enum { N = 35 };
+	struct pgs_swap_types types = types_6_12();
+	uint64_t words[N];
+
+	for (size_t count = 1; count <= N; count++) {
+		for (size_t at = 0; at < count; at++) {
+			for (size_t i = 0; i < count; i++)
+				words[i] =
+					i >= at && i - at < odd ? odd_one : other[0] + i * other[1];
+			assert_counts(words, count, &types);
+			assert_int_equal(pgs_words_present(words, count),
+					 odd_one & PRESENT ? count : at);
+		}
 	}
-	assert_true(single.zero && single.hidden && single.state[PGS_SWAPPED]);
-	assert_memory_equal(&bulk, &single, sizeof(bulk));
+}
+
+/* Present pages are counted by blocks. What is not like its neighbours is found wherever in a block
+ * it is, whether their frames have a bit in common that tells, or none, or are all the same. */
+static void test_odd_ones(void **state)
+{
+	static const uint64_t others[][2] = {
+		{PRESENT | PGS_PM_FILE | 0x12340, 1},
+		{PRESENT | PGS_PM_FILE | 1, 1},
+		{PRESENT | PGS_PM_FILE | (ZERO_PFN + 1), 0},
+		{PRESENT | PGS_PM_FILE | ZERO_PFN, 0},
+		{PRESENT | PGS_PM_FILE, 0},
+	};
+	static const uint64_t odd_ones[] = {
+		0,
+		SWAP(1, 2),
+		SWAP(31, 4),
+		PRESENT,
+		PRESENT | PGS_PM_FILE,
+		PRESENT | PGS_PM_FILE | ZERO_PFN,
+		PRESENT | PGS_PM_FILE | 0x12345,
+		PRESENT | PGS_PM_FILE | PGS_PM_EXCLUSIVE | 0x12345,
+		PRESENT | PGS_PM_SOFT_DIRTY | ZERO_PFN,
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		for (size_t j = 0; j < ARRAY_SIZE(odd_ones); j++) {
+			assert_odd_ones(others[i], odd_ones[j], 1);
+			assert_odd_ones(others[i], odd_ones[j], SIZE_MAX);
+		}
+	}
 }
 
 static void test_names(void **state)
@@ -187,7 +256,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_states), cmocka_unit_test(test_decode),
 		cmocka_unit_test(test_runs),   cmocka_unit_test(test_special),
-		cmocka_unit_test(test_counts), cmocka_unit_test(test_names),
+		cmocka_unit_test(test_counts), cmocka_unit_test(test_odd_ones),
+		cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
