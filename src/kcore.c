@@ -333,3 +333,36 @@ int pgs_kcore_read(struct pgs_kcore *kcore, uint64_t addr, void *buf, size_t len
 	}
 	return 0;
 }
+
+/* Insertion: they are few, and mostly in order already or all in one slab. */
+static void sort_by_address(const uint64_t *addrs, unsigned int nr, uint8_t *order)
+{
+	for (unsigned int i = 0; i < nr; i++) {
+		unsigned int at = i;
+
+		for (; at && addrs[order[at - 1]] > addrs[i]; at--)
+			order[at] = order[at - 1];
+		order[at] = (uint8_t)i;
+	}
+}
+
+void pgs_kcore_gather(struct pgs_kcore *kcore, const uint64_t *addrs, unsigned int nr, size_t len,
+		      void *buf, const void **ret_at)
+{
+	uint8_t order[PGS_KCORE_GATHER];
+	unsigned char *to = buf;
+
+	sort_by_address(addrs, nr, order);
+	for (unsigned int i = 0, n; i < nr; i += n) {
+		uint64_t start = addrs[order[i]], end = start + len;
+		bool was_read;
+
+		/* Of addresses that overlap, which are not those of objects, each is by itself. */
+		for (n = 1; i + n < nr && addrs[order[i + n]] - end <= PGS_KCORE_GAP; n++)
+			end = addrs[order[i + n]] + len;
+		was_read = !pgs_kcore_read(kcore, start, to, end - start);
+		for (unsigned int k = i; k < i + n; k++)
+			ret_at[order[k]] = was_read ? to + (addrs[order[k]] - start) : NULL;
+		to += end - start;
+	}
+}

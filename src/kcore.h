@@ -37,6 +37,18 @@ int pgs_kcore_refresh(struct pgs_kcore *kcore) __attribute__((nonnull, warn_unus
 int pgs_kcore_read(struct pgs_kcore *kcore, uint64_t addr, void *buf, size_t len)
 	__attribute__((nonnull, warn_unused_result));
 
+/*
+ * pgs_kcore_gather - @len bytes at each of @nr kernel addresses, @nr <= PGS_KCORE_GATHER. What lies
+ * side by side is read by one call: objects of one slab that were allocated one after the other do.
+ * @buf has room for @nr * (@len + PGS_KCORE_GAP) bytes, and is filled in the order of the
+ * addresses: ret_at[i], in @buf, is what lies at addrs[i], with the alignment of that address, or
+ * NULL: not read, which says nothing of that address alone.
+ */
+#define PGS_KCORE_GATHER 64u
+#define PGS_KCORE_GAP	 256u /* bytes that cost as much as another call, or less */
+void pgs_kcore_gather(struct pgs_kcore *kcore, const uint64_t *addrs, unsigned int nr, size_t len,
+		      void *buf, const void **ret_at) __attribute__((nonnull));
+
 /* pgs_kcore_room - how many bytes from @addr on can be read, 0: none. */
 uint64_t pgs_kcore_room(const struct pgs_kcore *kcore, uint64_t addr) __attribute__((nonnull));
 

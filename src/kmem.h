@@ -131,6 +131,16 @@ int pgs_kmem_states(struct pgs_kmem *kmem, const struct pgs_kobject *object, uin
 		    uint64_t to, struct pgs_kentries *runs, size_t room)
 	__attribute__((nonnull, warn_unused_result));
 
+/*
+ * pgs_kmem_words - the same as pagemap would have it, if it knew: of each page from @from on the
+ * word of its swap entry, or 0: it is in memory, not there at all, or poisoned. Returns how many,
+ * which may be none: up to @to, @room, or a page of which nothing is known or that never held
+ * still. Or -errno.
+ */
+ssize_t pgs_kmem_words(struct pgs_kmem *kmem, const struct pgs_kobject *object, uint64_t from,
+		       uint64_t to, uint64_t *words, size_t room)
+	__attribute__((nonnull, warn_unused_result));
+
 /* ---- kmem_swap.c: swap areas ----------------------------------------------------------------- */
 
 /* A swap area in use. */

@@ -25,14 +25,29 @@
 #define ENTRY_TYPE_SHIFT 58u
 #define ENTRY_SLOT_MASK	 ((UINT64_C(1) << ENTRY_TYPE_SHIFT) - 1)
 
+/* Entries below it are of areas for certain, if they are values at all. */
+#define ENTRY_SURE ((uint64_t)PGS_SWAP_TYPE_SURE << (ENTRY_TYPE_SHIFT + 1))
+
+/* Leaves that were read at once: those of the slots from @first of one node on, below @end. */
+struct leaves {
+	void *buf;
+	const void *at[SLOTS]; /* by slot; NULL: none, or not read */
+	unsigned int first, end;
+	unsigned int nr;
+	size_t runs_before; /* that there were when they were read */
+};
+
+/* What is found goes to @runs, or to @words, where there are some: one a page, from @from on. */
 struct walk {
 	struct pgs_kmem *kmem;
 	uint64_t array; /* kernel address of the XArray: every node names it */
 	uint64_t from, to;
 	bool slots; /* or else they are of no interest */
 	struct pgs_kentries *runs;
-	size_t room, nr;
-	void *node; /* room for one */
+	uint64_t *words;
+	size_t room, nr; /* of either */
+	void *node;	 /* room for one */
+	struct leaves leaves;
 };
 
 struct place {
@@ -104,10 +119,23 @@ static struct pgs_kentries explain(struct pgs_kmem *kmem, uint64_t entry)
 	return run;
 }
 
+/* As words, which end where nothing is known. */
+static int add_words(struct walk *w, const struct pgs_kentries *run)
+{
+	bool is_swapped = run->entry == PGS_KENTRY_SWAPPED;
+	uint64_t word = is_swapped ? pgs_pm_swap_word(run->swap_type, run->slot) | PGS_PM_FILE : 0;
+
+	if (run->entry == PGS_KENTRY_UNKNOWN)
+		return 1;
+	for (uint64_t i = 0; i < run->pages; i++, word += is_swapped ? PGS_PM_SWAP_STEP : 0)
+		w->words[w->nr++] = word;
+	return 0;
+}
+
 /* Add the part of @run inside the walk's range. 1 when there is no room, 0. */
 static int add_run(struct walk *w, struct pgs_kentries run)
 {
-	struct pgs_kentries *last = w->nr ? &w->runs[w->nr - 1] : NULL;
+	struct pgs_kentries *last = w->nr && !w->words ? &w->runs[w->nr - 1] : NULL;
 	uint64_t end = run.index + run.pages; /* wraps to 0 at the very end of the index */
 
 	if (run.index < w->from) {
@@ -117,6 +145,8 @@ static int add_run(struct walk *w, struct pgs_kentries run)
 	if (end - 1 >= w->to)
 		end = w->to;
 	run.pages = end - run.index;
+	if (w->words)
+		return add_words(w, &run);
 	if (!w->slots)
 		run.swap_type = run.slot = 0;
 	if (last && continues(w, last, &run)) {
@@ -147,15 +177,16 @@ static int read_slots(struct walk *w, uint64_t node, uint64_t slots[SLOTS])
 }
 
 /* A node is what it is taken for when it says so itself. The root's `offset` is whatever it was:
- * xas_alloc() sets it only where there is a parent. */
-static int read_node(struct walk *w, const struct place *p, uint64_t slots[SLOTS])
+ * xas_alloc() sets it only where there is a parent. @node: its bytes, NULL: they are still to be
+ * read. */
+static int read_node(struct walk *w, const struct place *p, const void *node, uint64_t slots[SLOTS])
 {
 	const struct kmem_layout *at = &w->kmem->at;
-	const void *node = w->node;
-	int r = pgs_kcore_read(w->kmem->kcore, p->node, w->node, at->xa_node_bytes);
+	int r = node ? 0 : pgs_kcore_read(w->kmem->kcore, p->node, w->node, at->xa_node_bytes);
 
 	if (r)
 		return r;
+	node = node ?: w->node;
 	if (kmem_get(node, at->xa_node_array) != w->array ||
 	    kmem_get(node, at->xa_node_parent) != p->parent ||
 	    kmem_get(node, at->xa_node_shift) != p->shift ||
@@ -181,30 +212,76 @@ static unsigned int entry_slots(const struct walk *w, const uint64_t *slots, uns
 	return n;
 }
 
-static int walk_node(struct walk *w, const struct place *p);
+/* How many leaves there is room for what they hold: as many runs each as in those read last, or
+ * else one a page. */
+static size_t room_for_leaves(const struct walk *w)
+{
+	const struct leaves *last = &w->leaves;
+	size_t runs = w->kmem->at.xa_slots;
+
+	if (w->words || !w->slots)
+		return SLOTS;
+	if (last->nr && w->nr >= last->runs_before)
+		runs = (w->nr - last->runs_before) / last->nr + 1;
+	return (w->room - w->nr) / runs + 1;
+}
+
+/*
+ * Read the leaves below slot @i of the node at @p and the slots after it. A system call for each
+ * is half of what they cost, and they lie in few slabs, most of them side by side.
+ */
+static void read_leaves(struct walk *w, const struct place *p, const uint64_t *slots,
+			unsigned int i)
+{
+	const size_t limit = room_for_leaves(w);
+	struct leaves *leaves = &w->leaves;
+	uint64_t addrs[SLOTS];
+	const void *at[SLOTS];
+	unsigned int nr = 0;
+
+	leaves->first = leaves->end = i;
+	for (; leaves->end < w->kmem->at.xa_slots && nr < limit; leaves->end++) {
+		if (p->index + ((uint64_t)leaves->end << p->shift) >= w->to)
+			break;
+		if (is_node(slots[leaves->end]))
+			addrs[nr++] = slots[leaves->end] - 2;
+	}
+	leaves->nr = nr;
+	leaves->runs_before = w->nr;
+	pgs_kcore_gather(w->kmem->kcore, addrs, nr, w->kmem->at.xa_node_bytes, leaves->buf, at);
+	for (nr = 0; i < leaves->end; i++)
+		leaves->at[i] = is_node(slots[i]) ? at[nr++] : NULL;
+}
+
+static int walk_node(struct walk *w, const struct place *p, const void *node);
 
 /* The child in slot @i, or @pages of nothing known where it is no child any more. */
-static int walk_child(struct walk *w, const struct place *p, uint64_t entry, unsigned int i,
+static int walk_child(struct walk *w, const struct place *p, const uint64_t *slots, unsigned int i,
 		      uint64_t index, uint64_t pages)
 {
 	struct place child = {
-		.node = entry - 2,
+		.node = slots[i] - 2,
 		.parent = p->node,
 		.offset = i,
 		.shift = p->shift - slot_bits(w),
 		.level = p->level + 1,
 		.index = index,
 	};
+	bool is_leaf = p->shift == slot_bits(w);
 	int r = -ESTALE;
 
+	if (is_leaf && (i < w->leaves.first || i >= w->leaves.end))
+		read_leaves(w, p, slots, i);
 	if (p->shift >= slot_bits(w) && child.level < LEVELS)
-		r = walk_node(w, &child);
+		r = walk_node(w, &child, is_leaf ? w->leaves.at[i] : NULL);
 	if (r != -ESTALE && r != -EFAULT)
 		return r;
 	r = add_run(w, (struct pgs_kentries){
 			       .index = index, .pages = pages, .entry = PGS_KENTRY_UNKNOWN});
 	return r ? r : -ESTALE;
 }
+
+/* ---- the swapped pages of a leaf ------------------------------------------------------------- */
 
 /* The entry of page @index that would go on with the last run; 0: none does. */
 static uint64_t next_entry(const struct walk *w, uint64_t index)
@@ -217,16 +294,6 @@ static uint64_t next_entry(const struct walk *w, uint64_t index)
 	       1;
 }
 
-/* How many of @nr slots go on with @entry, a swapped page's: values that grow by one, shifted. */
-static unsigned int follow(const uint64_t *slots, unsigned int nr, uint64_t entry)
-{
-	unsigned int n = 0;
-
-	while (n < nr && slots[n] == (entry += 2))
-		n++;
-	return n;
-}
-
 static void start_run(struct walk *w, uint64_t entry, uint64_t index, unsigned int pages)
 {
 	struct pgs_kentries *run = &w->runs[w->nr++];
@@ -235,10 +302,65 @@ static void start_run(struct walk *w, uint64_t entry, uint64_t index, unsigned i
 	run->pages = pages;
 	run->entry = PGS_KENTRY_SWAPPED;
 	run->racy = false;
-	run->swap_type = entry_type(entry);
-	run->slot = entry_slot(entry);
-	if (!w->slots)
-		run->swap_type = run->slot = 0;
+	run->swap_type = w->slots ? entry_type(entry) : 0;
+	run->slot = w->slots ? entry_slot(entry) : 0;
+}
+
+/* Each leaf's are one run, whatever their slots. */
+static unsigned int add_state(struct walk *w, const uint64_t *entries, unsigned int nr,
+			      uint64_t index)
+{
+	if (next_entry(w, index))
+		w->runs[w->nr - 1].pages += nr;
+	else if (w->nr < w->room)
+		start_run(w, *entries, index, nr);
+	else
+		return 0;
+	return nr;
+}
+
+/* Values that grow by one, shifted, are one run. */
+static unsigned int add_runs(struct walk *w, const uint64_t *entries, unsigned int nr,
+			     uint64_t index)
+{
+	uint64_t next = next_entry(w, index);
+	unsigned int n = 0;
+
+	while (n < nr) {
+		unsigned int first = n;
+
+		if (entries[n] != next && w->nr == w->room)
+			break;
+		if (entries[n] != next)
+			start_run(w, entries[n], index + n, 0);
+		do
+			next = entries[n++] + 2;
+		while (n < nr && entries[n] == next);
+		w->runs[w->nr - 1].pages += n - first;
+	}
+	return n;
+}
+
+static unsigned int put_words(struct walk *w, const uint64_t *entries, unsigned int nr)
+{
+	uint64_t *words = &w->words[w->nr];
+
+	for (unsigned int i = 0; i < nr; i++)
+		words[i] = pgs_pm_swap_word(entry_type(entries[i]), entry_slot(entries[i])) |
+			   PGS_PM_FILE;
+	w->nr += nr;
+	return nr;
+}
+
+/* How many of @nr slots hold a swapped page of an area for certain. @nr or the slot after them: an
+ * entry with a sibling behind it covers more pages than one, and is left to add_entry(). */
+static unsigned int count_pages(const uint64_t *slots, unsigned int nr, unsigned int room)
+{
+	unsigned int n = 0;
+
+	while (n < room && is_value(slots[n]) && slots[n] < ENTRY_SURE)
+		n++;
+	return n && n < nr && is_sibling(slots[n]) ? n - 1 : n;
 }
 
 /*
@@ -248,32 +370,20 @@ static void start_run(struct walk *w, uint64_t entry, uint64_t index, unsigned i
  */
 static unsigned int add_pages(struct walk *w, const uint64_t *slots, unsigned int i, uint64_t index)
 {
-	const unsigned int nr = w->kmem->at.xa_slots;
-	unsigned int n = 0, k, room = nr - i;
-	uint64_t next = next_entry(w, index);
+	unsigned int nr = w->kmem->at.xa_slots - i, room = nr;
 
 	if (index < w->from || index >= w->to)
 		return 0;
 	room = w->to - index < room ? (unsigned int)(w->to - index) : room;
-	for (; n < room; n += k) {
-		uint64_t entry = slots[i + n];
-
-		if (!is_value(entry) || !is_area(w->kmem, entry_type(entry)))
-			break;
-		k = 1 + follow(slots + i + n + 1, room - n - 1, entry);
-		/* An entry with a sibling behind it covers more pages than one. */
-		if (i + n + k < nr && is_sibling(slots[i + n + k]) && !--k)
-			break;
-		if (next && (entry == next || !w->slots))
-			w->runs[w->nr - 1].pages += k;
-		else if (w->nr < w->room)
-			start_run(w, entry, index + n, k);
-		else
-			break;
-		next = entry + 2 * k;
-	}
-	return n;
+	nr = count_pages(slots + i, nr, room);
+	if (!nr)
+		return 0;
+	if (w->words)
+		return put_words(w, slots + i, nr);
+	return w->slots ? add_runs(w, slots + i, nr, index) : add_state(w, slots + i, nr, index);
 }
+
+/* ---- walking --------------------------------------------------------------------------------- */
 
 /* One pass over a node: 0, 1 when there is no room for more, -ESTALE when a child was not there. */
 static int walk_slots(struct walk *w, const struct place *p, const uint64_t *slots)
@@ -295,7 +405,7 @@ static int walk_slots(struct walk *w, const struct place *p, const uint64_t *slo
 		if (index + pages - 1 < w->from)
 			continue;
 		if (is_node(slots[i]))
-			r = walk_child(w, p, slots[i], i, index, pages);
+			r = walk_child(w, p, slots, i, index, pages);
 		else
 			r = add_entry(w, slots[i], index, pages);
 		if (r > 0 || (r < 0 && r != -ESTALE))
@@ -322,29 +432,61 @@ static bool held_still(struct walk *w, const struct place *p, const uint64_t *sl
 	       !memcmp(slots, again, w->kmem->at.xa_slots * sizeof(*slots));
 }
 
-static int walk_node(struct walk *w, const struct place *p)
+/* How far a walk has come: what a try adds after it can be forgotten. */
+struct mark {
+	size_t nr;
+	struct pgs_kentries last; /* a run that may be added to */
+};
+
+static struct mark mark(const struct walk *w)
 {
-	struct pgs_kentries last = w->nr ? w->runs[w->nr - 1] : (struct pgs_kentries){0};
+	struct mark mark = {.nr = w->nr};
+
+	if (w->nr && !w->words)
+		mark.last = w->runs[w->nr - 1];
+	return mark;
+}
+
+static void forget(struct walk *w, const struct mark *mark)
+{
+	w->nr = mark->nr;
+	if (w->nr && !w->words)
+		w->runs[w->nr - 1] = mark->last;
+}
+
+/* What was added since @mark never held still. Words cannot say so: they end before it. */
+static int disturbed(struct walk *w, const struct mark *mark, int r)
+{
+	if (w->words) {
+		forget(w, mark);
+		return 1;
+	}
+	for (size_t i = mark->nr ? mark->nr - 1 : 0; i < w->nr; i++)
+		w->runs[i].racy |= i >= mark->nr || w->runs[i].pages != mark->last.pages;
+	return r == -ESTALE ? 0 : r;
+}
+
+/* @node: its bytes, if they have been read already. */
+static int walk_node(struct walk *w, const struct place *p, const void *node)
+{
+	const struct mark start = mark(w);
 	uint64_t slots[SLOTS];
-	size_t nr = w->nr;
 	int r = 0;
 
-	for (unsigned int try = 0; try < TRIES; try++) {
-		r = read_node(w, p, slots);
+	for (unsigned int try = 0; try < TRIES; try++, node = NULL) {
+		r = read_node(w, p, node, slots);
 		if (r)
 			return r;
-		w->nr = nr; /* what an earlier try has added is forgotten */
-		if (nr)
-			w->runs[nr - 1] = last;
+		forget(w, &start);
+		if (p->shift == slot_bits(w)) /* those that were read are another node's */
+			w->leaves.end = 0;
 		r = walk_slots(w, p, slots);
 		if (r < 0 && r != -ESTALE)
 			return r;
 		if (!has_children(w, slots) || (r >= 0 && held_still(w, p, slots)))
 			return r;
 	}
-	for (size_t i = nr ? nr - 1 : 0; i < w->nr; i++)
-		w->runs[i].racy |= i >= nr || w->runs[i].pages != last.pages;
-	return r == -ESTALE ? 0 : r;
+	return disturbed(w, &start, r);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -366,7 +508,7 @@ static int walk_root(struct walk *w)
 		root.shift = (unsigned int)shift;
 		end = shift + slot_bits(w) >= 64 ? UINT64_MAX
 						 : UINT64_C(1) << (shift + slot_bits(w));
-		r = w->from < end ? walk_node(w, &root) : 0;
+		r = w->from < end ? walk_node(w, &root, NULL) : 0;
 	} else if (!w->from) {
 		r = add_entry(w, head, 0, 1);
 	}
@@ -379,17 +521,22 @@ static int walk_root(struct walk *w)
 
 static int walk_tree(struct walk *w, uint64_t mapping)
 {
-	_cleanup_free_ void *node = malloc(w->kmem->at.xa_node_bytes);
+	const size_t bytes = w->kmem->at.xa_node_bytes;
+	_cleanup_free_ void *node = malloc(bytes);
+	_cleanup_free_ void *leaves = malloc(SLOTS * (bytes + PGS_KCORE_GAP));
 	int r = -ESTALE;
 
-	if (!node)
+	if (!node || !leaves)
 		return -ENOMEM;
 	w->array = mapping + w->kmem->at.address_space_i_pages.offset;
 	w->node = node;
+	w->leaves.buf = leaves;
 	for (unsigned int try = 0; try < TRIES && (r == -ESTALE || r == -EFAULT); try++) {
 		w->nr = 0;
 		r = walk_root(w);
 	}
+	if ((r == -ESTALE || r == -EFAULT) && w->words)
+		return 0;
 	if (r == -ESTALE || r == -EFAULT) {
 		w->runs[0] = (struct pgs_kentries){.index = w->from,
 						   .pages = w->to - w->from,
@@ -425,6 +572,21 @@ int pgs_kmem_states(struct pgs_kmem *kmem, const struct pgs_kobject *object, uin
 		    uint64_t to, struct pgs_kentries *runs, size_t room)
 {
 	struct walk w = {.kmem = kmem, .from = from, .to = to, .runs = runs, .room = room};
+
+	return walk_tree(&w, object->mapping);
+}
+
+ssize_t pgs_kmem_words(struct pgs_kmem *kmem, const struct pgs_kobject *object, uint64_t from,
+		       uint64_t to, uint64_t *words, size_t room)
+{
+	struct walk w = {
+		.kmem = kmem,
+		.from = from,
+		.to = to - from < room ? to : from + room,
+		.slots = true,
+		.words = words,
+		.room = room,
+	};
 
 	return walk_tree(&w, object->mapping);
 }

@@ -38,6 +38,11 @@ static inline uint64_t pgs_pm_swap_offset(uint64_t word)
 	return (word & PGS_PM_FRAME) >> PGS_PM_SWAP_TYPE_BITS;
 }
 
+static inline uint64_t pgs_pm_swap_word(unsigned int type, uint64_t offset)
+{
+	return PGS_PM_SWAP | offset << PGS_PM_SWAP_TYPE_BITS | type;
+}
+
 /* What a page is. The order is that of the summary. */
 enum pgs_state {
 	PGS_PRESENT,

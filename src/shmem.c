@@ -11,7 +11,8 @@
 #include <string.h>
 
 #define MODULE_RUNS  4096u /* records a request: 128 KiB */
-#define KMEM_ENTRIES 1024u
+#define KMEM_ENTRIES 4096u
+#define KMEM_FIRST   64u /* entries that are asked for at first */
 
 /* A provider. Each fills the run that starts at @addr; `shmem` below is the common front. */
 struct shmem_ops {
@@ -50,6 +51,7 @@ struct pgs_shmem {
 	struct pgs_kobject object;
 	struct pgs_kentries *entries;
 	size_t nr_entries, next_entry;
+	size_t ask_entries; /* how many to ask for the next time */
 };
 
 const char *pgs_source_name(enum pgs_source source)
@@ -68,7 +70,7 @@ const char *pgs_source_name(enum pgs_source source)
 
 static uint64_t swap_word(unsigned int type, uint64_t slot)
 {
-	return PGS_PM_SWAP | PGS_PM_FILE | slot << PGS_PM_SWAP_TYPE_BITS | type;
+	return pgs_pm_swap_word(type, slot) | PGS_PM_FILE;
 }
 
 uint64_t pgs_shmem_word(const struct pgs_shmem_run *run, uint64_t *ret_step)
@@ -327,6 +329,7 @@ static void close_file(struct pgs_shmem *shmem)
 	shmem->res = NULL;
 	shmem->has_object = false;
 	shmem->nr_entries = shmem->next_entry = 0;
+	shmem->ask_entries = KMEM_FIRST;
 	pgs_closep(&shmem->file_fd);
 	shmem->file_fd = -1;
 }
@@ -393,18 +396,26 @@ static enum pgs_shmem_state state_of_entry(enum pgs_kentry entry)
 	return PGS_SHMEM_UNKNOWN;
 }
 
-/* The entries that hold page @index, up to page @end at the most. */
+static int kmem_failed(struct pgs_shmem *shmem, int err)
+{
+	return pgs_ctx_fail(shmem->ctx, err, "cannot read kernel memory: %s", strerror(-err));
+}
+
+/* The entries that hold page @index, up to page @end at the most. Few at first, more each time: who
+ * goes on with words has no use for them. */
 static int load_entries(struct pgs_shmem *shmem, uint64_t index, uint64_t end)
 {
+	size_t room = shmem->ask_entries;
 	int n = shmem->counts ? pgs_kmem_states(shmem->kmem, &shmem->object, index, end,
-						shmem->entries, KMEM_ENTRIES)
+						shmem->entries, room)
 			      : pgs_kmem_entries(shmem->kmem, &shmem->object, index, end,
-						 shmem->entries, KMEM_ENTRIES);
+						 shmem->entries, room);
 
 	if (n < 0)
-		return pgs_ctx_fail(shmem->ctx, n, "cannot read kernel memory: %s", strerror(-n));
+		return kmem_failed(shmem, n);
 	shmem->nr_entries = (size_t)n;
 	shmem->next_entry = 0;
+	shmem->ask_entries = room < KMEM_ENTRIES ? 2 * room : room;
 	return 0;
 }
 
@@ -453,6 +464,18 @@ static int kmem_next(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_
 	return 1;
 }
 
+static ssize_t kmem_words(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_t addr,
+			  uint64_t end, uint64_t *words, size_t room)
+{
+	unsigned int shift = shmem->ctx->page_shift;
+	uint64_t index = (vma->offset + (addr - vma->start)) >> shift;
+	ssize_t n = pgs_kmem_words(shmem->kmem, &shmem->object, index,
+				   index + ((end - addr) >> shift), words, room);
+
+	shmem->ask_entries = KMEM_FIRST;
+	return n < 0 ? kmem_failed(shmem, (int)n) : n;
+}
+
 /* ---- map_files ------------------------------------------------------------------------------- */
 
 static int map_files_next(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_t addr,
@@ -479,11 +502,16 @@ static int map_files_next(struct pgs_shmem *shmem, const struct pgs_vma *vma, ui
 	return 1;
 }
 
-static int object_next(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_t addr,
-		       uint64_t end, struct pgs_shmem_run *ret_run)
+static void reach_file(struct pgs_shmem *shmem, const struct pgs_vma *vma)
 {
 	if (shmem->vma_start != vma->start || shmem->vma_end != vma->end)
 		open_file(shmem, vma);
+}
+
+static int object_next(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_t addr,
+		       uint64_t end, struct pgs_shmem_run *ret_run)
+{
+	reach_file(shmem, vma);
 	return shmem->has_object ? kmem_next(shmem, vma, addr, end, ret_run)
 				 : map_files_next(shmem, vma, addr, end, ret_run);
 }
@@ -491,24 +519,9 @@ static int object_next(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint6
 static ssize_t object_words(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_t addr,
 			    uint64_t end, uint64_t *words, size_t room)
 {
-	size_t n = 0;
-
-	while (n < room && addr < end) {
-		struct pgs_shmem_run run;
-		uint64_t word, step, pages;
-		int r = object_next(shmem, vma, addr, end, &run);
-
-		if (r < 0)
-			return r;
-		if (run.state == PGS_SHMEM_UNKNOWN)
-			break;
-		word = pgs_shmem_word(&run, &step);
-		pages = run.pages < room - n ? run.pages : room - n;
-		addr += pages << shmem->ctx->page_shift;
-		for (; pages; pages--, word += step)
-			words[n++] = word;
-	}
-	return (ssize_t)n;
+	/* map_files knows no slots: runs are all there is. */
+	reach_file(shmem, vma);
+	return shmem->has_object ? kmem_words(shmem, vma, addr, end, words, room) : 0;
 }
 
 static const struct shmem_ops object_ops = {

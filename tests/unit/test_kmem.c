@@ -2,6 +2,7 @@
 /* Kernel memory made by hand as a core file: segments, notes, symbols, an object's XArray. */
 #include "../../src/kmem_priv.h"
 #include "../../src/ksyms.h"
+#include "../../src/page.h"
 #include "../../src/swapobj.h"
 #include "corefile.h"
 
@@ -91,6 +92,38 @@ static void test_reads(void **state)
 	memcpy(task, pgs_kcore_task(m->kcore, &size), sizeof(task));
 	assert_int_equal(size, 32);
 	assert_int_equal(task[2], 3);
+	image_free(m);
+}
+
+/* Objects side by side, apart, twice, at the end of memory, and where there is none. */
+static void test_gather(void **state)
+{
+	const uint64_t addrs[] = {
+		CORE_BASE + 4096, CORE_BASE + 1008,	  CORE_BASE + 8,
+		CORE_BASE + 5048, CORE_BASE + 1008,	  0x41424344,
+		CORE_BASE,	  CORE_BASE + MEM - 1000, UINT64_MAX - 7,
+		CORE_BASE + 2264, CORE_BASE + MEM - 992,
+	};
+	enum { NR = sizeof(addrs) / sizeof(addrs[0]), LEN = 1000 };
+	static unsigned char buf[NR * (LEN + PGS_KCORE_GAP)];
+	struct image *m = image_new();
+	const void *at[NR];
+
+	(void)state;
+	for (size_t i = 0; i < MEM; i++)
+		m->mem[i] = (unsigned char)(i / 8 * 31 + i);
+	assert_int_equal(image_open(m), 0);
+	pgs_kcore_gather(m->kcore, addrs, NR, LEN, buf, at);
+	for (unsigned int i = 0; i < NR; i++) {
+		if (i == 5 || i == 8 || i == 10) {
+			assert_null(at[i]);
+			continue;
+		}
+		assert_in_range((uintptr_t)at[i], (uintptr_t)buf,
+				(uintptr_t)buf + sizeof(buf) - LEN);
+		assert_memory_equal(at[i], m->mem + (addrs[i] - CORE_BASE), LEN);
+	}
+	pgs_kcore_gather(m->kcore, addrs, 0, LEN, buf, at);
 	image_free(m);
 }
 
@@ -422,6 +455,26 @@ struct want {
 	bool racy;
 };
 
+/* The same as words, up to what is not known. */
+static void expect_words(struct tree *t, uint64_t from, uint64_t to, const struct want *want,
+			 int nr)
+{
+	const struct pgs_kobject object = {.mapping = t->mapping};
+	uint64_t words[256], n = 0;
+	ssize_t got = pgs_kmem_words(&t->m->kmem, &object, from, to, words, 256);
+
+	for (int i = 0; i < nr && want[i].entry != PGS_KENTRY_UNKNOWN && !want[i].racy; i++) {
+		bool is_swapped = want[i].entry == PGS_KENTRY_SWAPPED;
+
+		for (uint64_t k = 0; k < want[i].pages && n < 256; k++, n++)
+			assert_int_equal(words[n], is_swapped ? PGS_PM_SWAP | PGS_PM_FILE |
+									(want[i].slot + k) << 5 |
+									want[i].type
+							      : 0);
+	}
+	assert_int_equal(got, n);
+}
+
 static void expect(struct tree *t, uint64_t from, uint64_t to, const struct want *want, int nr)
 {
 	struct pgs_kentries runs[16] = {{0}};
@@ -440,6 +493,7 @@ static void expect(struct tree *t, uint64_t from, uint64_t to, const struct want
 		assert_int_equal(runs[i].swap_type, want[i].type);
 		assert_int_equal(runs[i].slot, want[i].slot);
 	}
+	expect_words(t, from, to, want, nr);
 }
 
 static void test_root_entries(void **state)
@@ -978,16 +1032,27 @@ static void test_sizes_of_numbers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reads),	       cmocka_unit_test(test_vmcoreinfo),
-		cmocka_unit_test(test_bytes_turned),   cmocka_unit_test(test_symbols),
-		cmocka_unit_test(test_symbols_turned), cmocka_unit_test(test_root_entries),
-		cmocka_unit_test(test_runs),	       cmocka_unit_test(test_small_entry),
-		cmocka_unit_test(test_scattered),      cmocka_unit_test(test_states),
-		cmocka_unit_test(test_large_entry),    cmocka_unit_test(test_foreign_nodes),
-		cmocka_unit_test(test_wild_pointers),  cmocka_unit_test(test_tree_turned),
-		cmocka_unit_test(test_listed),	       cmocka_unit_test(test_sizes_of_numbers),
-		cmocka_unit_test(test_little_room),    cmocka_unit_test(test_swap_tables),
-		cmocka_unit_test(test_kept),	       cmocka_unit_test(test_kept_spoilt),
+		cmocka_unit_test(test_reads),
+		cmocka_unit_test(test_gather),
+		cmocka_unit_test(test_vmcoreinfo),
+		cmocka_unit_test(test_bytes_turned),
+		cmocka_unit_test(test_symbols),
+		cmocka_unit_test(test_symbols_turned),
+		cmocka_unit_test(test_root_entries),
+		cmocka_unit_test(test_runs),
+		cmocka_unit_test(test_small_entry),
+		cmocka_unit_test(test_scattered),
+		cmocka_unit_test(test_states),
+		cmocka_unit_test(test_large_entry),
+		cmocka_unit_test(test_foreign_nodes),
+		cmocka_unit_test(test_wild_pointers),
+		cmocka_unit_test(test_tree_turned),
+		cmocka_unit_test(test_listed),
+		cmocka_unit_test(test_sizes_of_numbers),
+		cmocka_unit_test(test_little_room),
+		cmocka_unit_test(test_swap_tables),
+		cmocka_unit_test(test_kept),
+		cmocka_unit_test(test_kept_spoilt),
 	};
 
 	return cmocka_run_group_tests_name("kmem", tests, NULL, NULL);
