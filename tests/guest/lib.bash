@@ -25,6 +25,10 @@ guest_teardown() {
 	deferred=()
 }
 
+# Words that have pgscan ask one source of slots and no other: each source that this kernel has
+slot_sources=("--kmod=require --kcore=off")
+[[ ! -e /proc/kcore ]] || slot_sources+=("--kmod=off --kcore=require")
+
 # ---- kernel settings ----
 
 # set_file FILE VALUE: write it now, and what was there before at the end

@@ -45,6 +45,12 @@ mix() {
 	cg_reclaim mix $((512 << 20))
 }
 
+# Slots that each processor keeps for its next swap-out, and for its next return, are used by nobody: 64
+# at most of each (SWAP_SLOTS_CACHE_SIZE, until 6.14). Only kernel memory says how many.
+slots_untold() {
+	[[ -e /proc/kcore ]] && echo 0 || echo $((2 * 64 * $(nproc)))
+}
+
 @test "a mix like a database's on two areas: 99.9 % of the used swap is accounted for" {
 	requires module
 	swap_disk 0 9
@@ -53,7 +59,7 @@ mix() {
 	[[ $(swap_used) -gt 16384 ]]
 	run_pgscan swapmap -a --json
 	account
-	jq_true '.summary | .unaccounted <= .used * 0.001'
+	jq_true ".summary | .unaccounted <= .used * 0.001 + $(slots_untold)"
 	jq_is '.summary.shmem_partial' false
 	run_pgscan swapmap --by=device --json
 	jq_true '.summary as $s | [.rows[].used] | add == $s.used'
@@ -126,7 +132,8 @@ mix() {
 }
 
 @test "objects: long symbolic links have a page each" {
-	local i kmod long
+	requires module
+	local i use long
 	swap_disk 0
 	cg_new mix
 	mkdir /dev/shm/links
@@ -136,8 +143,9 @@ mix() {
 		(cg_exec mix ln -s "$long" "/dev/shm/links/$i")
 	done
 	cg_reclaim mix $((64 << 20))
-	for kmod in auto off; do
-		run_pgscan swapmap --kmod=$kmod --by=object --json
+	for use in "${slot_sources[@]}"; do
+		# shellcheck disable=SC2086 # words are meant
+		run_pgscan swapmap $use --by=object --json
 		jq_is '[.rows[] | select(.name | startswith("/dev/shm/links/")) | .swapped] | add' 20
 	done
 }
