@@ -36,6 +36,19 @@ static enum swapmap_by parse_by(const char *word, struct argp_state *state)
 	return SWAPMAP_PROCESS + opt_choice(word, words, state);
 }
 
+/* "DEVICE:OFFSET". The last colon, as names may have some. */
+static void parse_slot(struct swapmap_opts *o, const char *word, struct argp_state *state)
+{
+	const char *colon = strrchr(word, ':');
+
+	if (!colon || colon == word || pgs_parse_u64(colon + 1, &o->slot_offset))
+		argp_error(state, "'%s' is not DEVICE:OFFSET", word);
+	if (!o->slot_offset)
+		argp_error(state, "slot 0 is the header of a swap area");
+	o->slot = word;
+	o->slot_area_len = (size_t)(colon - word);
+}
+
 static bool is_one_process(const struct swapmap_opts *o)
 {
 	return o->target.nr_pids == 1 && !o->target.cgroup && !o->target.system;
@@ -87,7 +100,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 		o->by = parse_by(arg, state);
 		return 0;
 	case OPT_SLOT:
-		o->slot = arg;
+		parse_slot(o, arg, state);
 		return 0;
 	case OPT_MAP:
 		o->map = true;

@@ -128,7 +128,8 @@ static struct pgs_val bit(bool value, bool known)
 
 const struct pgs_swap_area *dump_swap_area(struct dump *d, unsigned int type)
 {
-	pgs_swap_areas_ask(&d->swaps, d->env.kmem);
+	if (d->swaps.nr > 1) /* one alone is any type that is seen */
+		pgs_swap_areas_ask(&d->swaps, d->env.kmem);
 	return pgs_swap_area_of_type(&d->swaps, type);
 }
 

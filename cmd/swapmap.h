@@ -26,8 +26,10 @@ struct swapmap_opts {
 	struct opt_target target;
 	struct opt_output output;
 	enum swapmap_by by;
-	const char *slot; /* --slot, NULL: none */
-	bool map;	  /* --map */
+	const char *slot;     /* --slot, NULL: none */
+	size_t slot_area_len; /* of it, the part before the colon */
+	uint64_t slot_offset; /* and what stands behind it */
+	bool map;	      /* --map */
 };
 
 /* A process of the machine. */
@@ -61,7 +63,7 @@ struct swapmap_account {
 struct swapmap_slot {
 	bool set, found;
 	uint32_t types; /* bit n: its area is, or may be, of type n */
-	uint64_t offset;
+	bool type_open; /* a type was named, and that it is in use is not certain */
 };
 
 struct swapmap {
@@ -120,6 +122,9 @@ bool swapmap_is_told(const struct swapmap *m, size_t i);
 /* swapmap_type_of - the type that line @line of the areas certainly is, or -1; *@ret_open: some
  * type that was seen may be this one. */
 int swapmap_type_of(const struct swapmap *m, size_t line, bool *ret_open);
+
+/* swapmap_areas_moved - areas came or went meanwhile: what was seen does not go with their list. */
+bool swapmap_areas_moved(const struct swapmap *m);
 
 /* swapmap_device - the area that a swap type certainly is, as a value. */
 struct pgs_val swapmap_device(const struct swapmap *m, unsigned int type);

@@ -271,7 +271,8 @@ static int match_areas(struct swapmap *m)
 			pgs_slots_count(m->slots, t, t + 1, &counts);
 			m->evidence.slots[t] = counts.anon + counts.shmem;
 		}
-		pgs_swap_areas_ask(&now, m->env.kmem);
+		if (now.nr > 1) /* one alone is any type that is seen */
+			pgs_swap_areas_ask(&now, m->env.kmem);
 		pgs_swap_match(&now, &m->evidence, &m->match);
 	}
 	pgs_swap_areas_fini(&m->swaps);
@@ -361,6 +362,11 @@ struct pgs_val swapmap_device(const struct swapmap *m, unsigned int type)
 	return area ? pgs_blob(area->name, strlen(area->name)) : PGS_NULL;
 }
 
+bool swapmap_areas_moved(const struct swapmap *m)
+{
+	return m->evidence.seen && !m->match.lines[__builtin_ctz(m->evidence.seen)];
+}
+
 int swapmap_type_of(const struct swapmap *m, size_t line, bool *ret_open)
 {
 	*ret_open = false;
@@ -369,7 +375,7 @@ int swapmap_type_of(const struct swapmap *m, size_t line, bool *ret_open)
 			return (int)type;
 		*ret_open |= m->match.lines[type] >> line & 1;
 	}
-	*ret_open |= m->evidence.seen && !m->match.lines[__builtin_ctz(m->evidence.seen)];
+	*ret_open |= swapmap_areas_moved(m);
 	return -1;
 }
 

@@ -8,20 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "DEVICE:OFFSET": a name as in /proc/swaps, or a bare type. The last colon, as names may have
- * some. */
-static int parse_slot(struct swapmap *m, char *word)
-{
-	char *colon = strrchr(word, ':');
-
-	if (!colon || colon == word || pgs_parse_u64(colon + 1, &m->slot.offset))
-		return msg_usage("--slot: '%s' is not DEVICE:OFFSET", word);
-	*colon = '\0';
-	if (!m->slot.offset)
-		return msg_usage("--slot: slot 0 is the header of a swap area");
-	return PGS_EXIT_OK;
-}
-
 static const struct pgs_swap_area *find_name(const struct swapmap *m, const char *name)
 {
 	for (size_t i = 0; i < m->swaps.nr; i++)
@@ -53,59 +39,131 @@ static uint32_t types_of_area(const struct swapmap *m, const struct pgs_swap_are
 	return types ? types : m->evidence.seen;
 }
 
+/* "/dev/vdb (type 0), /dev/vdc (type 1)"; the caller frees. NULL without memory. */
+static char *areas_in_use(const struct swapmap *m)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	for (size_t i = 0; f && i < m->swaps.nr; i++) {
+		bool open;
+		int type = swapmap_type_of(m, i, &open);
+
+		fprintf(f, "%s%s (type ", i ? ", " : "", m->swaps.areas[i].name);
+		fprintf(f, type < 0 ? "not certain)" : "%d)", type);
+	}
+	if (f)
+		fclose(f);
+	return text;
+}
+
+static int __attribute__((format(printf, 2, 3))) refuse(struct swapmap *m, const char *fmt, ...)
+{
+	_cleanup_free_ char *what = NULL;
+	va_list args;
+	int r;
+
+	va_start(args, fmt);
+	r = vasprintf(&what, fmt, args);
+	va_end(args);
+	if (r < 0)
+		what = NULL;
+	msg_error("--slot: %s", what ?: "out of memory");
+	swapmap_error(m, 0, what ?: "out of memory", 0);
+	return PGS_EXIT_FAILED;
+}
+
+/* Of empty areas no slot was seen, but kernel memory knows. What was seen says nothing when areas
+ * came or went meanwhile. */
+static uint32_t types_open(struct swapmap *m)
+{
+	if (swapmap_areas_moved(m))
+		return UINT32_MAX;
+	pgs_swap_areas_ask(&m->swaps, m->env.kmem);
+	pgs_swap_match(&m->swaps, &m->evidence, &m->match);
+	return pgs_swap_types_open(&m->swaps, &m->evidence);
+}
+
+static int find_type(struct swapmap *m, unsigned int type)
+{
+	_cleanup_free_ char *areas = NULL;
+
+	m->slot.types = UINT32_C(1) << type;
+	if (!(types_open(m) & m->slot.types)) {
+		areas = areas_in_use(m);
+		return refuse(m, "swap type %u is not in use: there is %s", type,
+			      areas ?: "another");
+	}
+	m->slot.type_open = !pgs_swap_match_area(&m->swaps, &m->match, type);
+	return PGS_EXIT_OK;
+}
+
 /* A name, or a bare type, of which it may not be certain which area it is: *@ret_area is NULL then.
  */
 static int find_types(struct swapmap *m, const char *word, const struct pgs_swap_area **ret_area)
 {
 	const struct pgs_swap_area *area = find_area(m, word);
+	_cleanup_free_ char *areas = NULL;
 	uint64_t type;
+	int r = PGS_EXIT_OK;
 
 	if (area) {
 		m->slot.types = types_of_area(m, area);
 	} else if (!m->swaps.nr) {
-		msg_error("--slot: no swap area is in use");
-		return PGS_EXIT_FAILED;
+		return refuse(m, "no swap area is in use");
 	} else if (!pgs_parse_u64(word, &type) && type < PGS_PM_SWAP_TYPES) {
-		m->slot.types = UINT32_C(1) << type;
+		r = find_type(m, (unsigned int)type);
 		area = pgs_swap_match_area(&m->swaps, &m->match, (unsigned int)type);
 	} else {
-		msg_error("--slot: '%s' is not a swap area in use", word);
-		return PGS_EXIT_FAILED;
+		areas = areas_in_use(m);
+		return refuse(m, "'%s' is not a swap area in use: there is %s", word,
+			      areas ?: "another");
 	}
 	*ret_area = area;
-	return PGS_EXIT_OK;
+	return r;
+}
+
+/* The last slot of @area, or of the longest one if it may be any. */
+static uint64_t last_slot(const struct swapmap *m, const struct pgs_swap_area *area)
+{
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < m->swaps.nr; i++)
+		if ((!area || area == &m->swaps.areas[i]) && m->swaps.areas[i].last_slot > last)
+			last = m->swaps.areas[i].last_slot;
+	return last;
 }
 
 int swapmap_find_slot(struct swapmap *m)
 {
-	_cleanup_free_ char *word = strdup(m->opts->slot);
-	const struct pgs_swap_area *area;
+	const struct swapmap_opts *o = m->opts;
+	_cleanup_free_ char *word = strndup(o->slot, o->slot_area_len);
+	const struct pgs_swap_area *area = NULL;
 	int r;
 
 	if (!word) {
 		msg_error("out of memory");
 		return PGS_EXIT_FAILED;
 	}
-	r = parse_slot(m, word);
-	if (!r)
-		r = find_types(m, word, &area);
+	r = find_types(m, word, &area);
 	if (r)
 		return r;
+	if (o->slot_offset > last_slot(m, area))
+		return refuse(m,
+			      area ? "'%s' ends with slot %llu"
+				   : "'%s' ends with slot %llu at the latest",
+			      word, (unsigned long long)last_slot(m, area));
 	m->slot.set = true;
-	if (area && m->slot.offset > area->last_slot) {
-		msg_error("--slot: '%s' ends with slot %llu", word,
-			  (unsigned long long)area->last_slot);
-		return PGS_EXIT_FAILED;
-	}
 	return PGS_EXIT_OK;
 }
 
 bool swapmap_narrow(const struct swapmap *m, struct pgs_swap_run *run)
 {
-	uint64_t skip = m->slot.offset - run->slot;
+	uint64_t skip = m->opts->slot_offset - run->slot;
 
-	if (!run->located || !(m->slot.types >> run->swap_type & 1) || m->slot.offset < run->slot ||
-	    skip >= run->pages)
+	if (!run->located || !(m->slot.types >> run->swap_type & 1) ||
+	    m->opts->slot_offset < run->slot || skip >= run->pages)
 		return false;
 	run->addr += skip << m->ctx->page_shift;
 	run->slot += skip;
@@ -152,7 +210,8 @@ int swapmap_slot_summary(struct swapmap *m)
 	if (!r)
 		r = out_summary(m->out, "shmem_partial", PGS_BOOL, pgs_bool(partial));
 	if (!m->slot.found)
-		msg_note("nobody was found to hold the slot%s",
+		msg_note("nobody was found to hold the slot%s%s",
+			 m->slot.type_open ? "; that this type is in use is not certain" : "",
 			 partial ? "; slots of shared memory need the module or kernel memory"
 				 : "");
 	return r;

@@ -252,7 +252,7 @@ void pgs_swap_areas_ask(struct pgs_swap_areas *areas, struct pgs_kmem *kmem)
 	struct pgs_kmem_area found[PGS_KMEM_AREAS_MAX];
 	int nr;
 
-	if (areas->asked || areas->nr < 2)
+	if (areas->asked)
 		return;
 	areas->asked = true;
 	nr = pgs_kmem_areas(kmem, found);
@@ -309,6 +309,22 @@ const struct pgs_swap_area *pgs_swap_match_area(const struct pgs_swap_areas *are
 	if (!lines || lines & (lines - 1))
 		return NULL;
 	return &areas->areas[__builtin_ctz(lines)];
+}
+
+uint32_t pgs_swap_types_open(const struct pgs_swap_areas *areas,
+			     const struct pgs_swap_evidence *evidence)
+{
+	uint32_t types = 0;
+
+	for (unsigned int t = 0; t < PGS_PM_SWAP_TYPES; t++) {
+		struct pgs_swap_evidence and_this = *evidence;
+		struct pgs_swap_match match;
+
+		pgs_swap_evidence_add(&and_this, t, 0, 1);
+		pgs_swap_match(areas, &and_this, &match);
+		types |= match.lines[t] ? UINT32_C(1) << t : 0;
+	}
+	return types;
 }
 
 const struct pgs_swap_area *pgs_swap_area_of_type(const struct pgs_swap_areas *areas,

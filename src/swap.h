@@ -46,7 +46,7 @@ uint64_t pgs_swap_areas_size(const struct pgs_swap_areas *areas) __attribute__((
 
 /*
  * pgs_swap_areas_ask - ask kernel memory, which knows: if it can be read and shows the very areas
- * that @areas have, all their types are known. Of one area nothing is asked, nor twice.
+ * that @areas have, all their types are known. Nothing is asked twice.
  */
 void pgs_swap_areas_ask(struct pgs_swap_areas *areas, struct pgs_kmem *kmem)
 	__attribute__((nonnull));
@@ -79,6 +79,13 @@ void pgs_swap_match(const struct pgs_swap_areas *areas, const struct pgs_swap_ev
 const struct pgs_swap_area *pgs_swap_match_area(const struct pgs_swap_areas *areas,
 						const struct pgs_swap_match *match,
 						unsigned int type) __attribute__((nonnull));
+
+/*
+ * pgs_swap_types_open - bit n: type n is in use, or may be, all @evidence considered or as kernel
+ * memory said. The others are certainly not.
+ */
+uint32_t pgs_swap_types_open(const struct pgs_swap_areas *areas,
+			     const struct pgs_swap_evidence *evidence) __attribute__((nonnull));
 
 /*
  * pgs_swap_area_of_type - the same from a single slot of @type: certain for an area that is alone,

@@ -112,6 +112,31 @@ swapmap_fixture() { # NAME ARGS...
 	run_pgscan 1 swapmap --slot=/dev/zram9:1
 }
 
+@test "--slot: a type that is no area's, or may be none's" {
+	local root=$BATS_TEST_TMPDIR/root-swap-gap
+
+	# Two areas, and both types were seen.
+	swapmap_fixture swap-gap --slot=1:35
+	run_pgscan 1 swapmap --root="$root" --json --slot=0:35
+	[[ $stderr == *"swap type 0 is not in use: there is /dev/zram1 (type 1), /dev/zram2 (type 2)"* ]]
+	jq_is '[.rows, .complete, .errors[0].what]' \
+		'[[],false,"swap type 0 is not in use: there is /dev/zram1 (type 1), /dev/zram2 (type 2)"]'
+	run_pgscan 1 swapmap --root="$root" --slot=/dev/sda2:35
+	[[ $stderr == *"'/dev/sda2' is not a swap area in use: there is /dev/zram1"* ]]
+	# Three areas: the third may be of any type.
+	echo '/dev/zram5 partition 524284 0 -4' >>"$root/proc/swaps"
+	run_pgscan swapmap --root="$root" --json --slot=9:35
+	jq_is '.summary.found' false
+	[[ $stderr == *"nobody was found to hold the slot; that this type is in use is not certain"* ]]
+	run_pgscan 1 swapmap --root="$root" --slot=9:99999999
+	[[ $stderr == *"'9' ends with slot "*" at the latest"* ]]
+}
+
+@test "--slot: what is no slot is refused before anything is looked at" {
+	run_pgscan 2 swapmap --json --slot=/dev/zram1
+	[[ -z $output && $stderr == *"'/dev/zram1' is not DEVICE:OFFSET"* ]]
+}
+
 @test "--slot: an area by another name of it, as /dev/mapper has for what /proc/swaps calls dm-0" {
 	local root=$BATS_TEST_TMPDIR/root
 

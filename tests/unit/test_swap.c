@@ -130,6 +130,42 @@ static void test_match(void **state)
 		check_case(&cases[i]);
 }
 
+/* Types that may be in use; the rest is what an answer "not in use" may be given for. */
+static void test_types_open(void **state)
+{
+	(void)state;
+	static const struct {
+		size_t nr;
+		struct pgs_swap_evidence evidence;
+		uint32_t open;
+	} cases[] = {
+		{0, {0}, 0},
+		{1, {0}, UINT32_MAX},  /* there is one, of whatever type */
+		{1, {.seen = 2}, 2},   /* it is this one */
+		{2, {0}, UINT32_MAX},  /* two types, whichever */
+		{2, {.seen = 10}, 10}, /* both were seen */
+		{2, {.seen = 1}, UINT32_MAX},
+		{3, {.seen = 6}, UINT32_MAX},
+	};
+	struct pgs_swap_area room[MAX_AREAS];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct pgs_swap_areas areas = {.areas = room, .nr = cases[i].nr};
+		uint32_t open;
+
+		for (size_t k = 0; k < MAX_AREAS; k++)
+			room[k] = (struct pgs_swap_area){.type = -1, .last_slot = 9};
+		open = pgs_swap_types_open(&areas, &cases[i].evidence);
+		if (open != cases[i].open)
+			fail_msg("case %zu: %#x, not %#x", i, open, cases[i].open);
+	}
+	room[0].type = 1;
+	room[1].type = 4;
+	assert_int_equal(pgs_swap_types_open(&(struct pgs_swap_areas){.areas = room, .nr = 2},
+					     &(struct pgs_swap_evidence){0}),
+			 1 << 1 | 1 << 4);
+}
+
 /*
  * Every list of up to four areas out of the types 0 to 5, every set of types seen of it: a type is
  * certain if and only if it is on the same line in all lists of that length that have the types
@@ -205,6 +241,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_match),
 		cmocka_unit_test(test_known),
+		cmocka_unit_test(test_types_open),
 		cmocka_unit_test(test_all_lists),
 	};
 

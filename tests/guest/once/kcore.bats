@@ -236,6 +236,20 @@ slots_of_no_area() {
 		awk -F '\t' '$2 != "" && ($1 != 0 || $2 < 1 || $2 + $3 > 65536)'
 }
 
+@test "--slot: the types of empty areas are known, of one alone too" {
+	swap_disk 0
+	swap_disk 1
+	swapoff /dev/vdb
+	run_pgscan 1 swapmap --kcore=require --slot=0:9
+	[[ $stderr == *"swap type 0 is not in use: there is /dev/vdc (type 1)"* ]]
+	run_pgscan swapmap --kcore=require --json --slot=1:9
+	jq_is '[.rows, .summary.found, .complete]' '[[],false,true]'
+	[[ $stderr != *"not certain"* ]]
+	run_pgscan 1 swapmap --kcore=require --slot=1:9999999
+	run_pgscan swapmap --kcore=off --slot=0:9
+	[[ $stderr == *"that this type is in use is not certain"* ]]
+}
+
 @test "beside churn, a quiet object is never wrong, and no slot is told that there is none of" {
 	local end
 	swap_disk 0
