@@ -28,16 +28,22 @@ const struct pgs_col swapmap_object_cols[] = {
 };
 /* clang-format on */
 
-static const char *object_note(const struct pgs_swapobj *obj)
+/* Why its pages in swap are not known; NULL. In @buf, if need be. */
+static const char *object_note(const struct pgs_swapobj *obj, char *buf, size_t size)
 {
 	if (obj->reason)
 		return "not known whether in swap";
-	return obj->racy ? "racy: there may be more" : NULL;
+	if (!obj->racy)
+		return NULL;
+	snprintf(buf, size, "racy: %llu pages were seen in swap",
+		 (unsigned long long)obj->swapped_pages);
+	return buf;
 }
 
 static int emit_object(struct swapmap *m, const struct pgs_swapobj *obj)
 {
-	char dev[32];
+	bool known = !obj->reason && !obj->racy;
+	char dev[32], note[64];
 	struct pgs_val vals[O_COLS] = {
 		[O_KIND] = pgs_str(pgs_swapobj_kind_name(obj->kind)),
 		[O_DEV] = pgs_str(dev),
@@ -45,11 +51,11 @@ static int emit_object(struct swapmap *m, const struct pgs_swapobj *obj)
 		[O_GENERATION] = swapmap_pages_if(obj->has_generation, obj->generation),
 		[O_NAME] = pgs_blob(obj->name, strlen(obj->name)),
 		[O_SIZE] = swapmap_pages_if(!obj->reason, obj->size_bytes),
-		[O_SWAPPED] = swapmap_pages_if(!obj->reason, obj->swapped_pages),
+		[O_SWAPPED] = swapmap_pages_if(known, obj->swapped_pages),
 		[O_SWAPPED_BYTES] =
-			swapmap_pages_if(!obj->reason, obj->swapped_pages << m->ctx->page_shift),
+			swapmap_pages_if(known, obj->swapped_pages << m->ctx->page_shift),
 		[O_MAPPERS] = swapmap_pages_if(m->owners_known, obj->mappers),
-		[O_NOTE] = pgs_str(object_note(obj)),
+		[O_NOTE] = pgs_str(object_note(obj, note, sizeof(note))),
 	};
 
 	snprintf(dev, sizeof(dev), "%u:%u", major(obj->dev), minor(obj->dev));

@@ -316,7 +316,7 @@ static int list_by_module(struct pgs_swapobjs *objs)
 
 /* ---- by kernel memory ------------------------------------------------------------------------ */
 
-/* All pages in swap of one object. Nothing pins it: 1 when it stayed what it is, 0, -ENOMEM. */
+/* All pages in swap of one object, which nothing pins. 0 or -errno. */
 static int read_extents(struct pgs_swapobjs *objs, struct pgs_kmem *kmem,
 			const struct pgs_kobject *object, struct pgs_swapobj *obj)
 {
@@ -328,19 +328,19 @@ static int read_extents(struct pgs_swapobjs *objs, struct pgs_kmem *kmem,
 	while (!r && from < end) {
 		int nr = pgs_kmem_entries(kmem, object, from, end, runs, RUNS_ROOM);
 
-		if (nr <= 0)
-			return nr == -ENOMEM ? nr : 0;
+		if (nr < 0)
+			return nr;
 		for (int i = 0; i < nr && !r; i++) {
 			const struct pgs_swap_extent extent = {runs[i].index, runs[i].pages,
 							       runs[i].slot, runs[i].swap_type};
 
-			obj->racy |= runs[i].racy;
+			obj->racy |= runs[i].racy || runs[i].entry == PGS_KENTRY_UNKNOWN;
 			if (runs[i].entry == PGS_KENTRY_SWAPPED)
 				r = add_extent(obj, &extent);
 		}
 		from = runs[nr - 1].index + runs[nr - 1].pages;
 	}
-	return r ? r : pgs_kmem_is_same(kmem, object);
+	return r;
 }
 
 static void forget_extents(struct pgs_swapobj *obj)
@@ -349,6 +349,20 @@ static void forget_extents(struct pgs_swapobj *obj)
 	obj->extents = NULL;
 	obj->nr_extents = 0;
 	obj->swapped_pages = 0;
+}
+
+/* What is not certain of all of it is not 0. */
+static int judge_extents(struct pgs_swapobjs *objs, struct pgs_swapobj *obj, int err)
+{
+	if (err)
+		pgs_ctx_fail(objs->ctx, err, "its pages cannot be read in kernel memory: %s",
+			     strerror(-err));
+	else if (obj->racy && !obj->nr_extents)
+		pgs_ctx_fail(objs->ctx, -EAGAIN, "it changed at each look at kernel memory");
+	else
+		return 0;
+	forget_extents(obj);
+	return set_reason(objs, obj);
 }
 
 static int take_kobject(struct pgs_swapobjs *objs, struct pgs_kmem *kmem,
@@ -370,9 +384,13 @@ static int take_kobject(struct pgs_swapobjs *objs, struct pgs_kmem *kmem,
 	obj->size_bytes = object->size_bytes;
 	obj->located = true;
 	r = read_extents(objs, kmem, object, obj);
-	if (!r)
-		forget_extents(obj);
-	return r < 0 ? r : 0;
+	if (r == -ENOMEM)
+		return r;
+	if (pgs_kmem_is_same(kmem, object))
+		return judge_extents(objs, obj, r);
+	forget_extents(obj); /* gone: what was read is of who knows what */
+	obj->racy = false;
+	return 0;
 }
 
 /* Where it cannot be had, or the lists do not hold still, the objects are found as without it. */

@@ -867,26 +867,52 @@ static void test_listed(void **state)
 {
 	const struct {
 		unsigned int depth;
-		bool racy;
+		enum { NOTHING, NO_CHILD, NO_ENTRY } odd; /* in slot 5 */
 		const char *name;
-	} cases[] = {
-		{0, false, ""}, {3, false, "/d/d/d"}, {100, false, "/.../d/d"}, {1, true, "/d"}};
+	} cases[] = {{0, NOTHING, ""},
+		     {3, NOTHING, "/d/d/d"},
+		     {100, NOTHING, "/.../d/d"},
+		     {1, NO_CHILD, "/d"},
+		     {1, NO_ENTRY, "/d"}};
 
 	(void)state;
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct supers s = supers_new();
 		struct pgs_swapobjs *objs;
 		struct pgs_swapobj *obj;
 
 		if (cases[i].depth)
 			bury(&s, cases[i].depth);
-		if (cases[i].racy) /* a child that is none */
+		if (cases[i].odd == NO_CHILD)
 			slot_set(&s.t, s.node, 5, s.node + NODE);
+		if (cases[i].odd == NO_ENTRY) /* a sibling of what is nothing */
+			slot_set(&s.t, s.node, 5, 9 << 2 | 2);
 		obj = only_object(&s, &objs);
 		assert_int_equal(obj->swapped_pages, 1);
 		assert_int_equal(obj->extents[0].slot, 99);
-		assert_int_equal(obj->racy, cases[i].racy);
+		assert_int_equal(obj->racy, cases[i].odd != NOTHING);
+		assert_null(obj->reason);
 		assert_memory_equal(obj->name, cases[i].name, strlen(cases[i].name));
+		pgs_swapobjs_close(objs);
+		image_free(s.t.m);
+	}
+}
+
+/* Of an object of which nothing is certain, none is not what is said. */
+static void test_listed_unknown(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct supers s = supers_new();
+		struct pgs_swapobjs *objs;
+		struct pgs_swapobj *obj;
+
+		slot_set(&s.t, s.node, 0, 9 << 2 | 2);
+		if (i) /* a root that is nowhere */
+			head_set(&s.t, 0xffff800000001002);
+		obj = only_object(&s, &objs);
+		assert_int_equal(obj->swapped_pages, 0);
+		assert_non_null(obj->reason);
 		pgs_swapobjs_close(objs);
 		image_free(s.t.m);
 	}
@@ -1032,27 +1058,17 @@ static void test_sizes_of_numbers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reads),
-		cmocka_unit_test(test_gather),
-		cmocka_unit_test(test_vmcoreinfo),
-		cmocka_unit_test(test_bytes_turned),
-		cmocka_unit_test(test_symbols),
-		cmocka_unit_test(test_symbols_turned),
-		cmocka_unit_test(test_root_entries),
-		cmocka_unit_test(test_runs),
-		cmocka_unit_test(test_small_entry),
-		cmocka_unit_test(test_scattered),
-		cmocka_unit_test(test_states),
-		cmocka_unit_test(test_large_entry),
-		cmocka_unit_test(test_foreign_nodes),
-		cmocka_unit_test(test_wild_pointers),
-		cmocka_unit_test(test_tree_turned),
-		cmocka_unit_test(test_listed),
-		cmocka_unit_test(test_sizes_of_numbers),
-		cmocka_unit_test(test_little_room),
-		cmocka_unit_test(test_swap_tables),
-		cmocka_unit_test(test_kept),
-		cmocka_unit_test(test_kept_spoilt),
+		cmocka_unit_test(test_reads),	       cmocka_unit_test(test_gather),
+		cmocka_unit_test(test_vmcoreinfo),     cmocka_unit_test(test_bytes_turned),
+		cmocka_unit_test(test_symbols),	       cmocka_unit_test(test_symbols_turned),
+		cmocka_unit_test(test_root_entries),   cmocka_unit_test(test_runs),
+		cmocka_unit_test(test_small_entry),    cmocka_unit_test(test_scattered),
+		cmocka_unit_test(test_states),	       cmocka_unit_test(test_large_entry),
+		cmocka_unit_test(test_foreign_nodes),  cmocka_unit_test(test_wild_pointers),
+		cmocka_unit_test(test_tree_turned),    cmocka_unit_test(test_listed),
+		cmocka_unit_test(test_listed_unknown), cmocka_unit_test(test_sizes_of_numbers),
+		cmocka_unit_test(test_little_room),    cmocka_unit_test(test_swap_tables),
+		cmocka_unit_test(test_kept),	       cmocka_unit_test(test_kept_spoilt),
 	};
 
 	return cmocka_run_group_tests_name("kmem", tests, NULL, NULL);

@@ -266,6 +266,7 @@ slots_of_no_area() {
 		cmp "$out" "$BATS_TEST_TMPDIR/quiet"
 		run_pgscan swapmap --by=object --json --kmod=off --kcore=require
 		jq_is '[.rows[] | select(.kind == "memfd" and .size == 1638400).swapped]' "[$none]"
+		jq_is '[.rows[] | select(.swapped != null and .note != null)]' '[]'
 		[[ -z $(slots_of_no_area) ]]
 	done
 	churn_end
