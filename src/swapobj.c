@@ -252,13 +252,16 @@ static int load_extents(struct pgs_swapobjs *objs, struct pgs_swapobj *obj, int 
 	return r;
 }
 
-/* The same of one that process @pid maps. */
+/* The same of one that process @pid maps. On a mapping of overlayfs the link leads to the overlay's
+ * inode, which is another one. */
 static int load_by_mapping(struct pgs_swapobjs *objs, struct pgs_swapobj *obj, pid_t pid,
 			   const struct pgs_vma *vma)
 {
 	_cleanup_close_ int fd = pgs_map_file_open(objs->ctx, pid, vma, O_PATH);
+	struct stat st;
+	bool is_it = fd >= 0 && !fstat(fd, &st) && st.st_dev == obj->dev && st.st_ino == obj->ino;
 
-	return load_extents(objs, obj, fd);
+	return load_extents(objs, obj, is_it ? fd : -1);
 }
 
 static int take_object(struct pgs_swapobjs *objs, const struct pgscan_object *rec)
