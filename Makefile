@@ -223,10 +223,10 @@ stress: all units
 bench: all benches
 	@tests/bench/run
 
-## make bench-guest     what the look-up of swapped shared memory costs, in a guest; GUEST=v2-6.1
+## make bench-guest     what the look-up of swapped shared memory costs, in a guest; GUEST=v2-6.1 PARTS=kmem
 bench-guest: all benches
 	@scripts/deps demo check guests
-	@tests/vm/in-guest $(or $(GUEST),v2-6.12) tests/bench/guest
+	@tests/vm/in-guest $(or $(GUEST),v2-6.12) "tests/bench/guest $(PARTS)"
 
 ## make deps            install what all of the above need
 deps:

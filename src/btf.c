@@ -6,14 +6,24 @@
 
 #include <errno.h>
 #include <linux/btf.h>
+#include <linux/magic.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 
 #define DEPTH_MAX    16u /* of anonymous members, arrays and qualifiers: the kernel has five */
 #define MEMBERS_MAX  65536u
 #define POINTER_SIZE 8u
 
+struct blob {
+	void *bytes;
+	size_t size;
+	bool is_map; /* or else on the heap */
+};
+
 struct pgs_btf {
-	char *blob; /* ours, if it was read from the file */
+	struct blob blob; /* ours, if it is the file's */
 	const unsigned char *types;
 	size_t types_len;
 	const char *strings; /* the last byte is 0 */
@@ -26,44 +36,34 @@ struct pgs_btf {
 
 /* ---- the blob -------------------------------------------------------------------------------- */
 
-/* What follows the twelve bytes that all kinds begin with; -1: a kind that is not known. */
-static int64_t tail_size(const struct btf_type *type)
-{
-	uint32_t nr = BTF_INFO_VLEN(type->info);
-
-	switch (BTF_INFO_KIND(type->info)) {
-	case BTF_KIND_PTR:
-	case BTF_KIND_FWD:
-	case BTF_KIND_TYPEDEF:
-	case BTF_KIND_VOLATILE:
-	case BTF_KIND_CONST:
-	case BTF_KIND_RESTRICT:
-	case BTF_KIND_FUNC:
-	case BTF_KIND_FLOAT:
-	case BTF_KIND_TYPE_TAG:
-		return 0;
-	case BTF_KIND_INT:
-		return sizeof(uint32_t);
-	case BTF_KIND_VAR:
-		return sizeof(struct btf_var);
-	case BTF_KIND_DECL_TAG:
-		return sizeof(struct btf_decl_tag);
-	case BTF_KIND_ARRAY:
-		return sizeof(struct btf_array);
-	case BTF_KIND_STRUCT:
-	case BTF_KIND_UNION:
-		return nr * (int64_t)sizeof(struct btf_member);
-	case BTF_KIND_ENUM:
-		return nr * (int64_t)sizeof(struct btf_enum);
-	case BTF_KIND_ENUM64:
-		return nr * (int64_t)sizeof(struct btf_enum64);
-	case BTF_KIND_FUNC_PROTO:
-		return nr * (int64_t)sizeof(struct btf_param);
-	case BTF_KIND_DATASEC:
-		return nr * (int64_t)sizeof(struct btf_var_secinfo);
-	}
-	return -1;
-}
+/*
+ * What follows the twelve bytes that all kinds begin with: so many bytes, and so many more for each
+ * of the type's members. Of kinds that are not in the list nothing is known, not even their length.
+ */
+static const struct tail {
+	bool is_known;
+	uint8_t bytes, each;
+} tails[BTF_INFO_KIND(UINT32_MAX) + 1] = {
+	[BTF_KIND_INT] = {true, sizeof(uint32_t), 0},
+	[BTF_KIND_PTR] = {true, 0, 0},
+	[BTF_KIND_ARRAY] = {true, sizeof(struct btf_array), 0},
+	[BTF_KIND_STRUCT] = {true, 0, sizeof(struct btf_member)},
+	[BTF_KIND_UNION] = {true, 0, sizeof(struct btf_member)},
+	[BTF_KIND_ENUM] = {true, 0, sizeof(struct btf_enum)},
+	[BTF_KIND_FWD] = {true, 0, 0},
+	[BTF_KIND_TYPEDEF] = {true, 0, 0},
+	[BTF_KIND_VOLATILE] = {true, 0, 0},
+	[BTF_KIND_CONST] = {true, 0, 0},
+	[BTF_KIND_RESTRICT] = {true, 0, 0},
+	[BTF_KIND_FUNC] = {true, 0, 0},
+	[BTF_KIND_FUNC_PROTO] = {true, 0, sizeof(struct btf_param)},
+	[BTF_KIND_VAR] = {true, sizeof(struct btf_var), 0},
+	[BTF_KIND_DATASEC] = {true, 0, sizeof(struct btf_var_secinfo)},
+	[BTF_KIND_FLOAT] = {true, 0, 0},
+	[BTF_KIND_DECL_TAG] = {true, sizeof(struct btf_decl_tag), 0},
+	[BTF_KIND_TYPE_TAG] = {true, 0, 0},
+	[BTF_KIND_ENUM64] = {true, 0, sizeof(struct btf_enum64)},
+};
 
 /* The sections must lie in the blob and be aligned; the strings begin and end with a 0. */
 static int parse_header(struct pgs_btf *btf, const unsigned char *blob, size_t size)
@@ -104,42 +104,33 @@ static const char *name_of(const struct pgs_btf *btf, uint32_t name_off)
 	return name_off < btf->strings_len ? btf->strings + name_off : "";
 }
 
-static bool add_offset(struct pgs_btf *btf, uint32_t *room, uint32_t offset)
+/*
+ * Find where each type begins: they are of different lengths, and are named by their number. The
+ * one pass over a hundred thousand of them, so it also notes which are structures with a name, in
+ * @structs. Returns how many of those there are, or -EBADMSG.
+ */
+static int64_t index_types(struct pgs_btf *btf, uint32_t *structs)
 {
-	if (btf->nr_types + 1 >= *room) {
-		uint32_t *more = reallocarray(btf->offset, *room *= 2, sizeof(*more));
-
-		if (!more)
-			return false;
-		btf->offset = more;
-	}
-	btf->offset[++btf->nr_types] = offset;
-	return true;
-}
-
-/* Find where each type begins: they are of different lengths, and are named by their number. */
-static int index_types(struct pgs_btf *btf)
-{
-	uint32_t room = 1024;
+	uint32_t nr_structs = 0;
 	size_t at = 0;
 
-	btf->offset = calloc(room, sizeof(*btf->offset));
-	if (!btf->offset)
-		return -ENOMEM;
 	while (at < btf->types_len) {
-		size_t left = btf->types_len - at;
-		int64_t tail;
+		size_t left = btf->types_len - at, size = sizeof(struct btf_type);
+		const struct btf_type *type = type_at(btf, (uint32_t)at);
+		const struct tail *tail;
 
-		if (left < sizeof(struct btf_type))
+		if (left < size)
 			return -EBADMSG;
-		tail = tail_size(type_at(btf, (uint32_t)at));
-		if (tail < 0 || (uint64_t)tail > left - sizeof(struct btf_type))
+		tail = &tails[BTF_INFO_KIND(type->info)];
+		size += tail->bytes + (size_t)tail->each * BTF_INFO_VLEN(type->info);
+		if (!tail->is_known || left < size)
 			return -EBADMSG;
-		if (!add_offset(btf, &room, (uint32_t)at))
-			return -ENOMEM;
-		at += sizeof(struct btf_type) + (size_t)tail;
+		btf->offset[++btf->nr_types] = (uint32_t)at;
+		if (BTF_INFO_KIND(type->info) == BTF_KIND_STRUCT && type->name_off)
+			structs[nr_structs++] = btf->nr_types;
+		at += size;
 	}
-	return 0;
+	return nr_structs;
 }
 
 /* ---- structures by name ---------------------------------------------------------------------- */
@@ -165,30 +156,37 @@ static uint32_t *find_place(const struct pgs_btf *btf, const char *name)
 	return &btf->structs[at];
 }
 
-static int index_structs(struct pgs_btf *btf)
+static int index_structs(struct pgs_btf *btf, const uint32_t *structs, uint32_t nr)
 {
-	uint32_t nr = 0, places = 16;
+	uint32_t places = 16;
 
-	for (uint32_t id = 1; id <= btf->nr_types; id++)
-		nr += BTF_INFO_KIND(type_of(btf, id)->info) == BTF_KIND_STRUCT;
 	while (places < nr * 2)
 		places *= 2;
 	btf->structs = calloc(places, sizeof(*btf->structs));
 	if (!btf->structs)
 		return -ENOMEM;
 	btf->structs_mask = places - 1;
-	for (uint32_t id = 1; id <= btf->nr_types; id++) {
-		const struct btf_type *type = type_of(btf, id);
-		const char *name = name_of(btf, type->name_off);
-		uint32_t *place;
+	for (uint32_t i = 0; i < nr; i++) {
+		uint32_t *place = find_place(btf, name_of(btf, type_of(btf, structs[i])->name_off));
 
-		if (BTF_INFO_KIND(type->info) != BTF_KIND_STRUCT || !*name)
-			continue;
-		place = find_place(btf, name);
 		if (!*place)
-			*place = id;
+			*place = structs[i];
 	}
 	return 0;
+}
+
+/* Memory for as many types as there can be; what of it is not needed is never touched. */
+static int index_all(struct pgs_btf *btf)
+{
+	size_t most = btf->types_len / sizeof(struct btf_type) + 1;
+	_cleanup_free_ uint32_t *structs = malloc(most * sizeof(*structs));
+	int64_t nr;
+
+	btf->offset = malloc(most * sizeof(*btf->offset));
+	if (!structs || !btf->offset)
+		return -ENOMEM;
+	nr = index_types(btf, structs);
+	return nr < 0 ? (int)nr : index_structs(btf, structs, (uint32_t)nr);
 }
 
 static const struct btf_type *find_struct(const struct pgs_btf *btf, const char *name)
@@ -207,9 +205,7 @@ int pgs_btf_new(const void *blob, size_t size, struct pgs_btf **ret_btf)
 		return -ENOMEM;
 	r = parse_header(btf, blob, size);
 	if (!r)
-		r = index_types(btf);
-	if (!r)
-		r = index_structs(btf);
+		r = index_all(btf);
 	if (r)
 		return r;
 	*ret_btf = btf;
@@ -217,19 +213,62 @@ int pgs_btf_new(const void *blob, size_t size, struct pgs_btf **ret_btf)
 	return 0;
 }
 
-int pgs_btf_open(struct pgs_ctx *ctx, struct pgs_btf **ret_btf)
+#define VMLINUX "sys/kernel/btf/vmlinux"
+
+/*
+ * Mapped, where the kernel lets us (6.16, "btf: Allow mmap of vmlinux btf"): reads of sysfs are of
+ * a page each. Another file that lies there could be cut short while it is mapped: it is read.
+ */
+static int map_file(struct pgs_ctx *ctx, struct blob *ret_blob)
 {
-	_cleanup_free_ char *blob = NULL;
-	ssize_t size = pgs_read_file(ctx, 0, &blob, "sys/kernel/btf/vmlinux");
-	int r;
+	_cleanup_close_ int fd = pgs_open(ctx, 0, 0, VMLINUX);
+	struct statfs fs;
+	struct stat st;
+	void *map;
+
+	if (fd < 0)
+		return fd;
+	if (fstatfs(fd, &fs) || fs.f_type != SYSFS_MAGIC || fstat(fd, &st))
+		return -ENODEV;
+	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	*ret_blob = (struct blob){.bytes = map, .size = (size_t)st.st_size, .is_map = true};
+	return 0;
+}
+
+static int read_file(struct pgs_ctx *ctx, struct blob *ret_blob)
+{
+	char *bytes;
+	ssize_t size = pgs_read_file(ctx, 0, &bytes, VMLINUX);
 
 	if (size < 0)
 		return (int)size;
-	r = pgs_btf_new(blob, (size_t)size, ret_btf);
+	*ret_blob = (struct blob){.bytes = bytes, .size = (size_t)size};
+	return 0;
+}
+
+static void blob_fini(struct blob *blob)
+{
+	if (blob->is_map)
+		munmap(blob->bytes, blob->size);
+	else
+		free(blob->bytes);
+}
+
+int pgs_btf_open(struct pgs_ctx *ctx, struct pgs_btf **ret_btf)
+{
+	struct blob blob = {0};
+	int r = map_file(ctx, &blob) ? read_file(ctx, &blob) : 0;
+
 	if (r)
-		return pgs_ctx_fail(ctx, r, "cannot make sense of '/sys/kernel/btf/vmlinux'");
+		return r;
+	r = pgs_btf_new(blob.bytes, blob.size, ret_btf);
+	if (r) {
+		blob_fini(&blob);
+		return pgs_ctx_fail(ctx, r, "cannot make sense of '/" VMLINUX "'");
+	}
 	(*ret_btf)->blob = blob;
-	blob = NULL;
 	return 0;
 }
 
@@ -237,7 +276,7 @@ void pgs_btf_free(struct pgs_btf *btf)
 {
 	if (!btf)
 		return;
-	free(btf->blob);
+	blob_fini(&btf->blob);
 	free(btf->offset);
 	free(btf->structs);
 	free(btf);

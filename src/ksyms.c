@@ -27,7 +27,6 @@ struct table {
 	bool is_relative; /* offsets are from @base, else each from its own place */
 	uint64_t base;
 	uint16_t index[TOKENS];
-	uint16_t token_len[TOKENS];
 	char tokens[TOKEN_TABLE_MAX + 1];
 };
 
@@ -50,8 +49,6 @@ static int read_tokens(struct table *table, uint64_t token_table, uint64_t token
 	table->tokens[len] = '\0';
 	if (!r)
 		r = pgs_kcore_read(table->kcore, token_index, table->index, sizeof(table->index));
-	for (unsigned int i = 0; i < TOKENS && !r; i++)
-		table->token_len[i] = (uint16_t)strlen(table->tokens + table->index[i]);
 	return r;
 }
 
@@ -205,25 +202,44 @@ static int fill_addresses(const struct table *table, struct pgs_ksym *syms, size
 	return r;
 }
 
-/* Whether a name is as long as one that is looked for: few are, the others need not be spelled. */
-static bool has_length(const struct table *table, uint64_t lengths, const unsigned char *tokens,
-		       int nr)
-{
-	size_t len = 0;
+/*
+ * Which of the names that are looked for a token can be part of, as bits: few names of the table
+ * share any with one of them, the others need not be spelled.
+ */
+struct filter {
+	uint64_t first[TOKENS]; /* it begins with this one, behind its letter */
+	uint64_t later[TOKENS]; /* it has this one, somewhere */
+};
 
-	for (int i = 0; i < nr; i++)
-		len += table->token_len[tokens[i]];
-	return len && len <= 64 && lengths >> (len - 1) & 1;
+static void filter_name(const struct table *table, const char *name, uint64_t bit,
+			struct filter *filter)
+{
+	for (unsigned int i = 0; i < TOKENS; i++) {
+		const char *token = table->tokens + table->index[i];
+
+		if (*token && !strncmp(name, token + 1, strlen(token + 1)))
+			filter->first[i] |= bit;
+		if (strstr(name, token))
+			filter->later[i] |= bit;
+	}
 }
 
-/* As has_length() wants them: bit n for a name of n characters, which has a letter in front. */
-static uint64_t lengths_of(const struct pgs_ksym *syms, size_t nr)
+/* More names than there are bits share the last one. */
+static void make_filter(const struct table *table, const struct pgs_ksym *syms, size_t nr,
+			struct filter *filter)
 {
-	uint64_t lengths = UINT64_C(1) << strlen("_stext");
-
+	filter_name(table, "_stext", 1, filter);
 	for (size_t i = 0; i < nr; i++)
-		lengths |= UINT64_C(1) << (strlen(syms[i].name) & 63);
-	return lengths;
+		filter_name(table, syms[i].name, UINT64_C(2) << (i < 62 ? i : 62), filter);
+}
+
+static bool is_candidate(const struct filter *filter, const unsigned char *tokens, int nr)
+{
+	uint64_t names = nr ? filter->first[tokens[0]] : 0;
+
+	for (int i = 1; i < nr && names; i++)
+		names &= filter->later[tokens[i]];
+	return names;
 }
 
 static struct pgs_ksym *find_sym(struct pgs_ksym *syms, size_t nr, const char *name)
@@ -245,12 +261,13 @@ static void clear(struct pgs_ksym *syms, size_t nr)
 static int search_table(const struct table *table, struct pgs_ksym *syms, size_t nr)
 {
 	_cleanup_free_ struct names *names = calloc(1, sizeof(*names));
-	uint64_t lengths = lengths_of(syms, nr);
+	_cleanup_free_ struct filter *filter = calloc(1, sizeof(*filter));
 	char name[NAME_MAX_LEN];
 	uint32_t stext = UINT32_MAX;
 
-	if (!names)
+	if (!names || !filter)
 		return -ENOMEM;
+	make_filter(table, syms, nr, filter);
 	names->kcore = table->kcore;
 	names->addr = table->names;
 	for (uint32_t i = 0; i < table->nr; i++) {
@@ -260,7 +277,7 @@ static int search_table(const struct table *table, struct pgs_ksym *syms, size_t
 
 		if (nr_tokens < 0)
 			return nr_tokens;
-		if (!has_length(table, lengths, tokens, nr_tokens))
+		if (!is_candidate(filter, tokens, nr_tokens))
 			continue;
 		expand(table, tokens, nr_tokens, name);
 		if (!strcmp(name, "_stext"))

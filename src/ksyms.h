@@ -11,7 +11,7 @@
 #include "kcore.h"
 
 struct pgs_ksym {
-	const char *name;  /* of 63 characters at most */
+	const char *name;
 	uint64_t addr;	   /* 0: there is none, or none that is certain */
 	unsigned int seen; /* symbols of that name; two or more: which one is meant is not known */
 };
