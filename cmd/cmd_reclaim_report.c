@@ -63,18 +63,17 @@ static unsigned int index_of(const char *const *names, unsigned int nr, const ch
 static unsigned int parse_sections(const char *list, struct argp_state *state)
 {
 	unsigned int mask = 0;
+	const char *word;
+	size_t len;
 
-	for (;; list++) {
-		size_t len = strcspn(list, ",");
-		unsigned int section = index_of(section_names, NR_SECTIONS, list, len);
+	while ((word = pgs_list_next(&list, &len))) {
+		unsigned int section = index_of(section_names, NR_SECTIONS, word, len);
 
 		if (section == NR_SECTIONS)
-			argp_error(state, "'%.*s' is not a section", (int)len, list);
+			argp_error(state, "'%.*s' is not a section", (int)len, word);
 		mask |= SECTION_BIT(section);
-		list += len;
-		if (!*list)
-			return mask;
 	}
+	return mask;
 }
 
 static enum cgroup_key parse_key(const char *word, struct argp_state *state)
@@ -127,14 +126,13 @@ static struct pgs_count parse_swappiness(const char *word, struct argp_state *st
 static error_t add_pid(struct reclaim_opts *o, const char *word, struct argp_state *state)
 {
 	pid_t *more = reallocarray(o->pids, o->nr_pids + 1, sizeof(*more));
-	uint64_t pid = 0;
 
 	if (!more)
 		return ENOMEM;
 	o->pids = more;
-	if (pgs_parse_u64(word, &pid) || !pid || pid > INT_MAX)
+	if (pgs_parse_pid(word, &more[o->nr_pids]))
 		argp_error(state, "'%s' is not a process id; a command stands behind '--'", word);
-	more[o->nr_pids++] = (pid_t)pid;
+	o->nr_pids++;
 	return 0;
 }
 

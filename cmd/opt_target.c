@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,15 +43,14 @@ static void *append(void *array, size_t *nr, size_t size)
 
 static error_t add_pid(struct opt_target *t, const char *arg, struct argp_state *state)
 {
-	uint64_t value;
-	pid_t *pid;
+	pid_t *pid, value = 0;
 
-	if (pgs_parse_u64(arg, &value) || !value || value > INT_MAX)
+	if (pgs_parse_pid(arg, &value))
 		argp_error(state, "'%s' is not a process id", arg);
 	pid = append(&t->pids, &t->nr_pids, sizeof(*pid));
 	if (!pid)
 		return ENOMEM;
-	*pid = (pid_t)value;
+	*pid = value;
 	return 0;
 }
 

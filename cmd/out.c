@@ -133,25 +133,19 @@ static int show_named(struct out *o, const char *key, size_t len)
 /* "a,b" shows these, "+a,b" these after the default ones. */
 static int select_cols(struct out *o, const char *list)
 {
+	const char *key;
 	int err = 0;
+	size_t len;
 
 	if (!list || *list == '+') {
 		for (size_t i = 0; o->cols[i].key; i++)
 			if (col_is_default(o, &o->cols[i]))
 				show_col(o, i);
 	}
-	if (!list)
-		return 0;
-	if (*list == '+')
+	if (list && *list == '+')
 		list++;
-	for (; !err; list++) {
-		size_t len = strcspn(list, ",");
-
-		err = show_named(o, list, len);
-		list += len;
-		if (!*list)
-			break;
-	}
+	while (list && !err && (key = pgs_list_next(&list, &len)))
+		err = show_named(o, key, len);
 	return err;
 }
 

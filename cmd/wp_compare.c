@@ -38,20 +38,22 @@ const struct pgs_col wp_compare_cols[] = {
 
 int wp_compare_parse(const char *list, struct wp_opts *o)
 {
-	_cleanup_free_ char *copy = strdup(list);
-	char *save, *word;
+	const char *word;
+	size_t len;
 
-	if (!copy)
-		return -ENOMEM;
 	o->nr_compare = 0;
-	for (word = strtok_r(copy, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+	while ((word = pgs_list_next(&list, &len))) {
+		char number[32] = "";
 		uint64_t pages;
 
-		if (o->nr_compare == WP_COMPARE_MAX || pgs_parse_u64(word, &pages) || !pages)
+		if (o->nr_compare == WP_COMPARE_MAX || len >= sizeof(number))
+			return -EINVAL;
+		memcpy(number, word, len);
+		if (pgs_parse_u64(number, &pages) || !pages)
 			return -EINVAL;
 		o->compare[o->nr_compare++] = pages;
 	}
-	return o->nr_compare ? 0 : -EINVAL;
+	return 0;
 }
 
 /* A page table of small pages takes memory at once: never more than half of what is free, so that

@@ -2,6 +2,7 @@
 #include "ctx.h"
 
 #include "cleanup.h"
+#include "units.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,16 +35,17 @@ static unsigned int mech_of_word(const char *word, size_t len)
 
 static int parse_disabled(struct pgs_ctx *ctx, const char *list)
 {
-	while (list && *list) {
-		size_t len = strcspn(list, ",");
-		unsigned int mech = mech_of_word(list, len);
+	const char *word;
+	size_t len;
+
+	while (list && *list && (word = pgs_list_next(&list, &len))) {
+		unsigned int mech = mech_of_word(word, len);
 
 		if (!mech)
 			return pgs_ctx_fail(ctx, -EINVAL,
 					    "PGSCAN_DISABLE: unknown mechanism '%.*s'", (int)len,
-					    list);
+					    word);
 		ctx->disabled |= mech;
-		list += len + (list[len] == ',');
 	}
 	return 0;
 }

@@ -2,6 +2,7 @@
 #include "units.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,6 +65,19 @@ int pgs_parse_u64(const char *s, uint64_t *ret_value)
 	if (*end)
 		return -EINVAL;
 	*ret_value = value;
+	return 0;
+}
+
+int pgs_parse_pid(const char *s, pid_t *ret_pid)
+{
+	uint64_t value;
+	int r = is_hex(s) ? -EINVAL : pgs_parse_u64(s, &value);
+
+	if (r < 0)
+		return r;
+	if (!value || value > INT_MAX)
+		return -ERANGE;
+	*ret_pid = (pid_t)value;
 	return 0;
 }
 
@@ -222,6 +236,17 @@ int pgs_parse_range(const char *s, uint64_t align, struct pgs_range *ret_range)
 		return -ERANGE;
 	*ret_range = range;
 	return 0;
+}
+
+const char *pgs_list_next(const char **rest, size_t *ret_len)
+{
+	const char *word = *rest;
+
+	if (!word)
+		return NULL;
+	*ret_len = strcspn(word, ",");
+	*rest = word[*ret_len] ? word + *ret_len + 1 : NULL;
+	return word;
 }
 
 char *pgs_format_size(uint64_t bytes, char buf[PGS_SIZE_STR])

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /* A half-open range [start, end) of addresses, frames or slots. */
 struct pgs_range {
@@ -15,6 +16,9 @@ struct pgs_range {
 /* pgs_parse_u64 - decimal, or hex with 0x. No sign, no blanks, and no decimal with a leading zero:
  * that is octal to some, and hex in what is copied from /proc/PID/maps. */
 int pgs_parse_u64(const char *s, uint64_t *ret_value) __attribute__((nonnull, warn_unused_result));
+
+/* pgs_parse_pid - a process id as /proc has it: decimal, from 1 to INT_MAX. */
+int pgs_parse_pid(const char *s, pid_t *ret_pid) __attribute__((nonnull, warn_unused_result));
 
 /* pgs_parse_size - bytes: a u64, or a decimal (may have a fraction: 1.5G) with K M G T P E
  * (powers of 1024; "KiB" and "kB" mean the same here). Whole bytes, rounded down; hex takes no
@@ -29,6 +33,11 @@ int pgs_parse_seconds(const char *s, uint64_t *ret_ns) __attribute__((nonnull, w
  * which has no end in 64 bits, is left out. */
 int pgs_parse_range(const char *s, uint64_t align, struct pgs_range *ret_range)
 	__attribute__((nonnull, warn_unused_result));
+
+/* pgs_list_next - the next element of a list with commas, *@ret_len bytes at the pointer returned,
+ * and *@rest behind it; NULL at the end. There is always one more than commas: some may be empty.
+ */
+const char *pgs_list_next(const char **rest, size_t *ret_len) __attribute__((nonnull));
 
 #define PGS_SIZE_STR 16
 /* pgs_format_size - "0", "4K", "1.5M": at most three digits and a unit of 1024. Returns @buf. */

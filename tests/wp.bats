@@ -457,7 +457,7 @@ filtered_start() {
 	local args
 
 	for args in "" "1 2" "-a" "-i 0 1" "-i x 1" "-c 0 1" "--by=x 1" "--method=x 1" "1 -- true" \
-		"--compare=0" "--compare=x" "--compare 1" "--heat --by=run 1" "-f hex 1"; do
+		"--compare=0" "--compare=x" "--compare=1," "--compare=,1" "--compare=1,,2" "--compare 1" "--heat --by=run 1" "-f hex 1"; do
 		# shellcheck disable=SC2086 # words
 		run_pgscan 2 wp $args
 		[[ -z $output ]]

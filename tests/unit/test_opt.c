@@ -164,7 +164,7 @@ static void test_accepted(void **state)
 	} cases[] = {
 		{"", REST("0", PLAIN)},
 		{"7 1 7", "pid=7 pid=1 pid=7 " REST("1", PLAIN)},
-		{"0x10", "pid=16 " REST("1", PLAIN)},
+		{"16", "pid=16 " REST("1", PLAIN)},
 		{"-g a/b", "cgroup=a/b " REST("1", PLAIN)},
 		{"-a", "given=1 system=1 kmod=0 kcore=0 " PLAIN},
 		{"--root=/x --kmod=require --kcore=off",
@@ -201,6 +201,9 @@ static void test_refused(void **state)
 		{"-- -1", "'-1' is not a process id"},
 		{"2147483648", "'2147483648' is not a process id"},
 		{"1x", "'1x' is not a process id"},
+		{"0x1", "'0x1' is not a process id"},
+		{"+1", "'+1' is not a process id"},
+		{"01", "'01' is not a process id"},
 		{"-r 5", "'5' is not a range: START-END, END behind START, or START+LENGTH"},
 		{"-r 5-5", "'5-5' is not a range: START-END, END behind START, or START+LENGTH"},
 		{"--kmod=maybe", "'maybe' is not one of auto, off, require"},

@@ -6,6 +6,8 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "units.h"
@@ -67,6 +69,61 @@ static void test_u64(void **state)
 	};
 
 	check_numbers(pgs_parse_u64, cases, ARRAY_SIZE(cases));
+}
+
+/* /proc/0x1 is no process. */
+static void test_pid(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		int err;
+		pid_t pid;
+	} cases[] = {
+		{"1", 0, 1},
+		{"2147483647", 0, INT_MAX},
+		{"0", -ERANGE, 0},
+		{"2147483648", -ERANGE, 0},
+		{"4294967297", -ERANGE, 0},
+		{"0x1", -EINVAL, 0},
+		{"0X1", -EINVAL, 0},
+		{"01", -EINVAL, 0},
+		{"+1", -EINVAL, 0},
+		{"-1", -EINVAL, 0},
+		{" 1", -EINVAL, 0},
+		{"1 ", -EINVAL, 0},
+		{"", -EINVAL, 0},
+		{"1.", -EINVAL, 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		pid_t pid = 0;
+
+		if (pgs_parse_pid(cases[i].text, &pid) != cases[i].err || pid != cases[i].pid)
+			fail_msg("'%s' is %d", cases[i].text, (int)pid);
+	}
+}
+
+static void test_list(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *list, *want; /* each element in brackets */
+	} cases[] = {
+		{"a", "[a]"},	 {"a,bc", "[a][bc]"}, {"", "[]"},	    {",", "[][]"},
+		{"a,", "[a][]"}, {",a", "[][a]"},     {"a,,b", "[a][][b]"}, {" a, ", "[ a][ ]"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const char *rest = cases[i].list, *word;
+		char got[64] = "";
+		size_t len;
+
+		while ((word = pgs_list_next(&rest, &len)))
+			snprintf(got + strlen(got), sizeof(got) - strlen(got), "[%.*s]", (int)len,
+				 word);
+		assert_string_equal(got, cases[i].want);
+	}
 }
 
 static void test_size(void **state)
@@ -252,7 +309,8 @@ static void test_format_round_trip(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_u64),	cmocka_unit_test(test_size),
+		cmocka_unit_test(test_u64),	cmocka_unit_test(test_pid),
+		cmocka_unit_test(test_list),	cmocka_unit_test(test_size),
 		cmocka_unit_test(test_seconds), cmocka_unit_test(test_range),
 		cmocka_unit_test(test_format),	cmocka_unit_test(test_format_round_trip),
 	};
