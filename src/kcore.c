@@ -249,26 +249,55 @@ int pgs_kcore_new(struct pgs_ctx *ctx, int fd, struct pgs_kcore **ret_kcore)
 	return 0;
 }
 
-/* The file's mode asks for its owner or CAP_DAC_READ_SEARCH, its open for CAP_SYS_RAWIO, then for
- * lockdown ("lockdown: Lock down /proc/kcore", 5.4: "confidentiality" refuses everybody). */
+/* One line that the kernel has for us, into @line; false without one. */
+static bool read_line(struct pgs_ctx *ctx, const char *path, char *line, size_t size)
+{
+	_cleanup_free_ char *text = NULL;
+	bool there = pgs_read_file(ctx, 0, &text, "%s", path) > 0;
+
+	if (there)
+		snprintf(line, size, "%.*s", (int)strcspn(text, "\n"), text);
+	return there;
+}
+
+/* A map of every id to itself is that of the initial user namespace (user_namespaces(7)). */
+static bool is_in_a_user_namespace(struct pgs_ctx *ctx)
+{
+	unsigned long inside, outside, count;
+	char line[64];
+
+	return read_line(ctx, "proc/self/uid_map", line, sizeof(line)) &&
+	       (sscanf(line, "%lu %lu %lu", &inside, &outside, &count) != 3 || inside || outside ||
+		count != UINT32_MAX);
+}
+
+/* "lockdown: Lock down /proc/kcore", 5.4: "confidentiality" refuses everybody. */
+void pgs_kcore_refusal(struct pgs_ctx *ctx, char why[PGS_KCORE_REFUSAL])
+{
+	char lockdown[64];
+	bool told = read_line(ctx, "sys/kernel/security/lockdown", lockdown, sizeof(lockdown));
+
+	if (told && strstr(lockdown, "[confidentiality]"))
+		snprintf(why, PGS_KCORE_REFUSAL, "the kernel is locked down (%s)", lockdown);
+	else if (is_in_a_user_namespace(ctx))
+		snprintf(why, PGS_KCORE_REFUSAL, "not in the initial user namespace");
+	else
+		snprintf(why, PGS_KCORE_REFUSAL, "%sa security module or a seccomp filter",
+			 told ? "" : "lockdown, ");
+}
+
+/* The file's mode asks for its owner or CAP_DAC_READ_SEARCH, its open for CAP_SYS_RAWIO. */
 static int open_failed(struct pgs_ctx *ctx, int err)
 {
-	_cleanup_free_ char *lockdown = NULL;
+	char why[PGS_KCORE_REFUSAL];
 
 	if (err != -EPERM)
 		return err;
 	if (pgs_caps_missing(PGS_CAP(CAP_SYS_RAWIO)) >= 0)
 		return pgs_ctx_fail(ctx, err, "cannot open '/proc/kcore': %s (needs CAP_SYS_RAWIO)",
 				    strerror(-err));
-	if (pgs_read_file(ctx, 0, &lockdown, "sys/kernel/security/lockdown") > 0 &&
-	    strstr(lockdown, "[confidentiality]"))
-		return pgs_ctx_fail(ctx, err,
-				    "cannot open '/proc/kcore': the kernel is locked down (%.*s)",
-				    (int)strcspn(lockdown, "\n"), lockdown);
-	return pgs_ctx_fail(ctx, err,
-			    "cannot open '/proc/kcore': %s (lockdown, or not in the initial user "
-			    "namespace)",
-			    strerror(-err));
+	pgs_kcore_refusal(ctx, why);
+	return pgs_ctx_fail(ctx, err, "cannot open '/proc/kcore': %s (%s)", strerror(-err), why);
 }
 
 int pgs_kcore_open(struct pgs_ctx *ctx, struct pgs_kcore **ret_kcore)

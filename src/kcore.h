@@ -16,10 +16,14 @@ struct pgs_kcore;
 /*
  * pgs_kcore_open - open /proc/kcore, with CAP_SYS_RAWIO raised during the open alone: it is checked
  * nowhere else. The descriptor is close-on-exec. Returns 0, or -errno with the reason in the
- * context: -ENOENT no such file, -EPERM no right to it or lockdown, -ENOEXEC not what is expected.
+ * context: -ENOENT no such file, -EPERM no right to it, -ENOEXEC not what is expected.
  */
 int pgs_kcore_open(struct pgs_ctx *ctx, struct pgs_kcore **ret_kcore)
 	__attribute__((nonnull, warn_unused_result));
+#define PGS_KCORE_REFUSAL 128
+/* pgs_kcore_refusal - what is known of why the open failed with -EPERM, with no capability
+ * missing. */
+void pgs_kcore_refusal(struct pgs_ctx *ctx, char why[PGS_KCORE_REFUSAL]) __attribute__((nonnull));
 /* pgs_kcore_new - the same from any core file of 64 bits; owns @fd from now on, on failure too. */
 int pgs_kcore_new(struct pgs_ctx *ctx, int fd, struct pgs_kcore **ret_kcore)
 	__attribute__((nonnull, warn_unused_result));

@@ -11,6 +11,7 @@
 #include "caps.h"
 #include "cgroup.h"
 #include "cleanup.h"
+#include "kcore.h"
 #include "kmem.h"
 #include "kmodif.h"
 #include "procfs.h"
@@ -61,14 +62,13 @@ int pgs_probe_proc_visible(struct pgs_ctx *ctx, const struct pgs_probe *probe,
 int pgs_probe_kcore(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs_feat *feat)
 {
 	_cleanup_close_ int fd = open_probed(ctx, probe);
-	_cleanup_free_ char *lockdown = NULL;
-	char magic[SELFMAG];
+	char magic[SELFMAG], why[PGS_KCORE_REFUSAL];
 	ssize_t n;
 
-	/* "lockdown: Lock down /proc/kcore", 5.4: refused to everybody in its stricter mode. */
-	if (fd == -EPERM && pgs_caps_missing(probe->caps) < 0 &&
-	    pgs_read_file(ctx, 0, &lockdown, "sys/kernel/security/lockdown") > 0)
-		pgs_feat_detail(feat, "lockdown: %.*s", (int)strcspn(lockdown, "\n"), lockdown);
+	if (fd == -EPERM && pgs_caps_missing(probe->caps) < 0) {
+		pgs_kcore_refusal(ctx, why);
+		pgs_feat_detail(feat, "%s", why);
+	}
 	if (fd < 0)
 		return fd;
 	n = read(fd, magic, sizeof(magic));

@@ -7,6 +7,7 @@
 #include "corefile.h"
 
 #include <errno.h>
+#include <ftw.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <setjmp.h>
@@ -326,6 +327,71 @@ static struct pgs_ctx *empty_tree(char dir[])
 	assert_int_equal(rmdir(proc), 0);
 	assert_int_equal(rmdir(dir), 0);
 	return ctx;
+}
+
+/* Write @dir/@path, and the folders on the way to it. */
+static void tree_file(const char *dir, const char *path, const char *text)
+{
+	char whole[128];
+	FILE *f;
+
+	snprintf(whole, sizeof(whole), "%s/%s", dir, path);
+	for (char *p = whole + strlen(dir); (p = strchr(p + 1, '/')); *p = '/') {
+		*p = '\0';
+		assert_true(!mkdir(whole, 0700) || errno == EEXIST);
+	}
+	f = fopen(whole, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	assert_int_equal(fclose(f), 0);
+}
+
+static int remove_any(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+/* Why /proc/kcore was refused is told so far as it is known. */
+static void test_refusal(void **state)
+{
+#define INITIAL "         0          0 4294967295\n"
+	static const struct {
+		const char *lockdown, *uid_map, *why; /* NULL: no such file */
+	} cases[] = {
+		{"none integrity [confidentiality]\n", INITIAL,
+		 "the kernel is locked down (none integrity [confidentiality])"},
+		{"none integrity [confidentiality]\n", "0 100000 65536\n",
+		 "the kernel is locked down (none integrity [confidentiality])"},
+		{"[none] integrity confidentiality\n", INITIAL,
+		 "a security module or a seccomp filter"},
+		{"none [integrity] confidentiality\n", "0 100000 65536\n",
+		 "not in the initial user namespace"},
+		{NULL, "0 0 1\n", "not in the initial user namespace"},
+		{NULL, INITIAL, "lockdown, a security module or a seccomp filter"},
+		{NULL, NULL, "lockdown, a security module or a seccomp filter"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char dir[] = "/tmp/test_kmem.XXXXXX", why[PGS_KCORE_REFUSAL];
+		struct pgs_ctx *ctx;
+
+		assert_non_null(mkdtemp(dir));
+		tree_file(dir, "proc/version", "");
+		if (cases[i].lockdown)
+			tree_file(dir, "sys/kernel/security/lockdown", cases[i].lockdown);
+		if (cases[i].uid_map)
+			tree_file(dir, "proc/self/uid_map", cases[i].uid_map);
+		assert_int_equal(pgs_ctx_open(dir, &ctx), 0);
+		pgs_kcore_refusal(ctx, why);
+		assert_string_equal(why, cases[i].why);
+		pgs_ctx_close(ctx);
+		assert_int_equal(nftw(dir, remove_any, 8, FTW_DEPTH | FTW_PHYS), 0);
+	}
+#undef INITIAL
 }
 
 /* @mem_len bytes of memory and @info may have been turned: refused, or what is found is right; of a
@@ -1058,17 +1124,29 @@ static void test_sizes_of_numbers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reads),	       cmocka_unit_test(test_gather),
-		cmocka_unit_test(test_vmcoreinfo),     cmocka_unit_test(test_bytes_turned),
-		cmocka_unit_test(test_symbols),	       cmocka_unit_test(test_symbols_turned),
-		cmocka_unit_test(test_root_entries),   cmocka_unit_test(test_runs),
-		cmocka_unit_test(test_small_entry),    cmocka_unit_test(test_scattered),
-		cmocka_unit_test(test_states),	       cmocka_unit_test(test_large_entry),
-		cmocka_unit_test(test_foreign_nodes),  cmocka_unit_test(test_wild_pointers),
-		cmocka_unit_test(test_tree_turned),    cmocka_unit_test(test_listed),
-		cmocka_unit_test(test_listed_unknown), cmocka_unit_test(test_sizes_of_numbers),
-		cmocka_unit_test(test_little_room),    cmocka_unit_test(test_swap_tables),
-		cmocka_unit_test(test_kept),	       cmocka_unit_test(test_kept_spoilt),
+		cmocka_unit_test(test_reads),
+		cmocka_unit_test(test_gather),
+		cmocka_unit_test(test_refusal),
+		cmocka_unit_test(test_vmcoreinfo),
+		cmocka_unit_test(test_bytes_turned),
+		cmocka_unit_test(test_symbols),
+		cmocka_unit_test(test_symbols_turned),
+		cmocka_unit_test(test_root_entries),
+		cmocka_unit_test(test_runs),
+		cmocka_unit_test(test_small_entry),
+		cmocka_unit_test(test_scattered),
+		cmocka_unit_test(test_states),
+		cmocka_unit_test(test_large_entry),
+		cmocka_unit_test(test_foreign_nodes),
+		cmocka_unit_test(test_wild_pointers),
+		cmocka_unit_test(test_tree_turned),
+		cmocka_unit_test(test_listed),
+		cmocka_unit_test(test_listed_unknown),
+		cmocka_unit_test(test_sizes_of_numbers),
+		cmocka_unit_test(test_little_room),
+		cmocka_unit_test(test_swap_tables),
+		cmocka_unit_test(test_kept),
+		cmocka_unit_test(test_kept_spoilt),
 	};
 
 	return cmocka_run_group_tests_name("kmem", tests, NULL, NULL);
