@@ -51,6 +51,11 @@ int pgs_inject_relocate(struct pgs_inject *inject)
 	return pgs_find_insn(inject->ctx, inject->pid, &inject->insn);
 }
 
+bool pgs_inject_supported(void)
+{
+	return pgs_insn_size;
+}
+
 int pgs_inject_open(struct pgs_ctx *ctx, pid_t pid, struct pgs_inject **ret_inject)
 {
 	_cleanup_(pgs_inject_closep) struct pgs_inject *inject = calloc(1, sizeof(*inject));
@@ -58,7 +63,7 @@ int pgs_inject_open(struct pgs_ctx *ctx, pid_t pid, struct pgs_inject **ret_inje
 
 	if (!inject)
 		return -ENOMEM;
-	if (!pgs_insn_size)
+	if (!pgs_inject_supported())
 		return pgs_ctx_fail(
 			ctx, -EOPNOTSUPP,
 			"this build cannot have process %d make a system call: only those "

@@ -18,6 +18,9 @@
 
 struct pgs_inject;
 
+/* pgs_inject_supported - whether it is written down for this build's processor how. */
+bool pgs_inject_supported(void);
+
 /*
  * pgs_inject_open - find the instruction and a thread of @pid that can be stopped: not in
  * uninterruptible sleep, the first thread if possible. Nothing is stopped yet.

@@ -16,6 +16,7 @@
 
 #include "caps.h"
 #include "cleanup.h"
+#include "inject.h"
 #include "procfs.h"
 #include "uapi/madvise.h"
 #include "uapi/pagemap_scan.h"
@@ -424,8 +425,13 @@ static int seize_child(uint64_t caps)
 int pgs_probe_ptrace(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs_feat *feat)
 {
 	_cleanup_free_ char *scope = NULL;
-	int r = seize_child(probe->caps);
+	int r;
 
+	if (!pgs_inject_supported()) {
+		pgs_feat_detail(feat, "only builds for x86-64 and arm64 can use it");
+		return 0;
+	}
+	r = seize_child(probe->caps);
 	/* Yama restricts whom else: a child of ours is allowed up to scope 1. */
 	if (pgs_read_file(ctx, 0, &scope, "proc/sys/kernel/yama/ptrace_scope") > 0)
 		pgs_feat_detail(feat, "kernel.yama.ptrace_scope is %.*s", (int)strcspn(scope, "\n"),

@@ -214,22 +214,21 @@ static const struct pgs_track_ops *const all_ops[PGS_TRACK_METHODS] = {
 	[PGS_TRACK_SOFT_DIRTY] = &pgs_track_soft_dirty,
 };
 
-/* A feature that the method stands on and that is not there; NULL if all are. */
-static const char *lacking(struct pgs_kfeat *kfeat, const enum pgs_feat_id *ids, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++)
-		if (!pgs_kfeat_has(kfeat, ids[i]))
-			return pgs_feat_name(ids[i]);
-	return NULL;
-}
-
 static int check_uffd(struct pgs_track *t)
 {
 	static const enum pgs_feat_id ids[] = {PGS_FEAT_PAGEMAP_SCAN, PGS_FEAT_UFFD_WP_ASYNC,
 					       PGS_FEAT_PTRACE, PGS_FEAT_PIDFD_GETFD};
-	const char *name = lacking(t->kfeat, ids, sizeof(ids) / sizeof(ids[0]));
 
-	return name ? pgs_ctx_fail(t->ctx, -EOPNOTSUPP, "this kernel or user has no %s", name) : 0;
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		const struct pgs_feat *feat = pgs_kfeat_get(t->kfeat, ids[i]);
+
+		if (feat->state != PGS_FEAT_YES)
+			return pgs_ctx_fail(t->ctx, -EOPNOTSUPP,
+					    "this kernel or user has no %s%s%s%s",
+					    pgs_feat_name(ids[i]), feat->detail ? " (" : "",
+					    feat->detail ?: "", feat->detail ? ")" : "");
+	}
+	return 0;
 }
 
 static int check_module(struct pgs_track *t)
@@ -244,9 +243,7 @@ static int check_module(struct pgs_track *t)
 
 static int check_soft_dirty(struct pgs_track *t)
 {
-	static const enum pgs_feat_id id = PGS_FEAT_SOFT_DIRTY;
-
-	if (lacking(t->kfeat, &id, 1))
+	if (!pgs_kfeat_has(t->kfeat, PGS_FEAT_SOFT_DIRTY))
 		return pgs_ctx_fail(t->ctx, -EOPNOTSUPP,
 				    "this kernel does not track soft-dirty: a write after "
 				    "clear_refs sets no bit");

@@ -388,6 +388,9 @@ load lib/dump
 	target_start sparse prot=rw
 	run_pgscan dump -f tsv --range="$(region sparse)" "$TARGET"
 	"$o/pgscan" dump -f tsv --range="$(region sparse)" "$TARGET" | cmp - "$out"
+	# wp has no code for a processor of 32 bits, so it is not said to be able to use ptrace
+	PGSCAN=$o/pgscan run_pgscan 4 check ptrace --json
+	jq_is '.rows[0] | [.state, .detail]' '["no","only builds for x86-64 and arm64 can use it"]'
 }
 
 @test "zero pages are no data: a column of their own" {
