@@ -15,26 +15,96 @@
 #define DEPTH_MAX    16u /* of anonymous members, arrays and qualifiers: the kernel has five */
 #define MEMBERS_MAX  65536u
 #define POINTER_SIZE 8u
+#define CHUNK	     32768u /* bytes that are read at once */
 
+/* A part of the blob, of which the first @ready bytes can be looked at. */
+struct section {
+	unsigned char *bytes;
+	uint32_t len, ready;
+	uint64_t at; /* in the file */
+};
+
+/* The file's bytes, or room for them. */
 struct blob {
 	void *bytes;
 	size_t size;
 	bool is_map; /* or else on the heap */
 };
 
+/*
+ * The kernel's blob has 5 MB, a read gives a page of it, and what is looked for mostly lies in its
+ * first third, so it is read and its types are numbered as far as somebody asks.
+ */
 struct pgs_btf {
+	int fd;		  /* -1: there is nothing to be read */
 	struct blob blob; /* ours, if it is the file's */
-	const unsigned char *types;
-	size_t types_len;
-	const char *strings; /* the last byte is 0 */
-	uint32_t strings_len;
-	uint32_t *offset; /* of each type, by id; id 0 is void and has none */
-	uint32_t nr_types;
-	uint32_t *structs; /* ids of named structures, open addressing by name; 0: free */
-	uint32_t structs_mask;
+	struct section types, strings;
+	int error;	   /* that ended it early */
+	uint32_t *offset;  /* of each type, by id; id 0 is void and has none */
+	uint32_t nr_types; /* that have been numbered */
+	uint64_t next;	   /* where the one after them begins */
+	uint32_t *structs; /* ids of those that are structures with a name */
+	uint32_t nr_structs;
+	const struct btf_type *last; /* structure that was asked for */
 };
 
 /* ---- the blob -------------------------------------------------------------------------------- */
+
+/* The sections must lie in the blob and be aligned. @bytes: all of the blob, of which only the
+ * header needs to be there. */
+static int parse_header(struct pgs_btf *btf, unsigned char *bytes, size_t size, bool is_read)
+{
+	struct btf_header h;
+	uint64_t body;
+
+	if (size < sizeof(h))
+		return -EBADMSG;
+	memcpy(&h, bytes, sizeof(h));
+	body = size - h.hdr_len;
+	if (h.magic != BTF_MAGIC || h.version != BTF_VERSION || h.hdr_len < sizeof(h) ||
+	    h.hdr_len > size || (h.hdr_len | h.type_off) % sizeof(uint32_t))
+		return -EBADMSG;
+	if (h.type_off > body || h.type_len > body - h.type_off || h.str_off > body ||
+	    h.str_len > body - h.str_off || !h.str_len)
+		return -EBADMSG;
+	btf->types = (struct section){.len = h.type_len, .at = (uint64_t)h.hdr_len + h.type_off};
+	btf->strings = (struct section){.len = h.str_len, .at = (uint64_t)h.hdr_len + h.str_off};
+	btf->types.bytes = bytes + btf->types.at;
+	btf->strings.bytes = bytes + btf->strings.at;
+	btf->types.ready = is_read ? h.type_len : 0;
+	btf->strings.ready = is_read ? h.str_len : 0;
+	return 0;
+}
+
+/* Have the section's bytes below @end. False: it has not so many, or they cannot be read. */
+static bool have(struct pgs_btf *btf, struct section *section, uint64_t end)
+{
+	uint64_t want = end < section->ready + (uint64_t)CHUNK ? section->ready + CHUNK : end;
+	int r;
+
+	if (end <= section->ready)
+		return true;
+	if (end > section->len || btf->error)
+		return false;
+	want = want < section->len ? want : section->len;
+	r = pgs_read_at(btf->fd, section->bytes + section->ready, want - section->ready,
+			section->at + section->ready);
+	btf->error = r == -ENODATA ? -EBADMSG : r;
+	if (!r)
+		section->ready = (uint32_t)want;
+	return !r;
+}
+
+/* Whether the string at @at is @name, of @len characters. */
+static bool is_string(struct pgs_btf *btf, uint32_t at, const char *name, size_t len)
+{
+	const unsigned char *own = btf->strings.bytes + at;
+
+	return have(btf, &btf->strings, (uint64_t)at + len + 1) && *own == (unsigned char)*name &&
+	       !memcmp(own, name, len) && !own[len];
+}
+
+/* ---- types ----------------------------------------------------------------------------------- */
 
 /*
  * What follows the twelve bytes that all kinds begin with: so many bytes, and so many more for each
@@ -65,147 +135,88 @@ static const struct tail {
 	[BTF_KIND_ENUM64] = {true, 0, sizeof(struct btf_enum64)},
 };
 
-/* The sections must lie in the blob and be aligned; the strings begin and end with a 0. */
-static int parse_header(struct pgs_btf *btf, const unsigned char *blob, size_t size)
+static const struct btf_type *type_at(const struct pgs_btf *btf, uint64_t offset)
 {
-	struct btf_header h;
-	uint64_t body;
-
-	if (size < sizeof(h))
-		return -EBADMSG;
-	memcpy(&h, blob, sizeof(h));
-	body = size - h.hdr_len;
-	if (h.magic != BTF_MAGIC || h.version != BTF_VERSION || h.hdr_len < sizeof(h) ||
-	    h.hdr_len > size || (h.hdr_len | h.type_off) % sizeof(uint32_t))
-		return -EBADMSG;
-	if (h.type_off > body || h.type_len > body - h.type_off || h.str_off > body ||
-	    h.str_len > body - h.str_off || !h.str_len)
-		return -EBADMSG;
-	btf->types = blob + h.hdr_len + h.type_off;
-	btf->types_len = h.type_len;
-	btf->strings = (const char *)blob + h.hdr_len + h.str_off;
-	btf->strings_len = h.str_len;
-	return btf->strings[0] || btf->strings[h.str_len - 1] ? -EBADMSG : 0;
+	return (const struct btf_type *)(btf->types.bytes + offset);
 }
 
-static const struct btf_type *type_at(const struct pgs_btf *btf, uint32_t offset)
+static bool is_bad(struct pgs_btf *btf)
 {
-	return (const struct btf_type *)(btf->types + offset);
+	btf->error = btf->error ?: -EBADMSG;
+	return false;
+}
+
+/* Find where one more type ends: they are of different lengths, and are named by their number. */
+static bool number_next(struct pgs_btf *btf)
+{
+	const struct btf_type *type = type_at(btf, btf->next);
+	uint64_t end = btf->next + sizeof(*type);
+	const struct tail *tail;
+
+	if (btf->error || btf->next == btf->types.len)
+		return false;
+	if (!have(btf, &btf->types, end))
+		return is_bad(btf);
+	tail = &tails[BTF_INFO_KIND(type->info)];
+	end += tail->bytes + (uint64_t)tail->each * BTF_INFO_VLEN(type->info);
+	if (!tail->is_known || !have(btf, &btf->types, end))
+		return is_bad(btf);
+	btf->offset[++btf->nr_types] = (uint32_t)btf->next;
+	if (BTF_INFO_KIND(type->info) == BTF_KIND_STRUCT && type->name_off)
+		btf->structs[btf->nr_structs++] = btf->nr_types;
+	btf->next = end;
+	return true;
 }
 
 /* NULL: no such type, or void. */
-static const struct btf_type *type_of(const struct pgs_btf *btf, uint32_t id)
+static const struct btf_type *type_of(struct pgs_btf *btf, uint32_t id)
 {
+	while (id > btf->nr_types && number_next(btf))
+		;
 	return id && id <= btf->nr_types ? type_at(btf, btf->offset[id]) : NULL;
 }
 
-static const char *name_of(const struct pgs_btf *btf, uint32_t name_off)
+static const struct btf_type *find_struct(struct pgs_btf *btf, const char *name)
 {
-	return name_off < btf->strings_len ? btf->strings + name_off : "";
-}
+	size_t len = strlen(name);
 
-/*
- * Find where each type begins: they are of different lengths, and are named by their number. The
- * one pass over a hundred thousand of them, so it also notes which are structures with a name, in
- * @structs. Returns how many of those there are, or -EBADMSG.
- */
-static int64_t index_types(struct pgs_btf *btf, uint32_t *structs)
-{
-	uint32_t nr_structs = 0;
-	size_t at = 0;
+	if (btf->last && is_string(btf, btf->last->name_off, name, len))
+		return btf->last;
+	for (uint32_t i = 0;; i++) {
+		const struct btf_type *type;
 
-	while (at < btf->types_len) {
-		size_t left = btf->types_len - at, size = sizeof(struct btf_type);
-		const struct btf_type *type = type_at(btf, (uint32_t)at);
-		const struct tail *tail;
-
-		if (left < size)
-			return -EBADMSG;
-		tail = &tails[BTF_INFO_KIND(type->info)];
-		size += tail->bytes + (size_t)tail->each * BTF_INFO_VLEN(type->info);
-		if (!tail->is_known || left < size)
-			return -EBADMSG;
-		btf->offset[++btf->nr_types] = (uint32_t)at;
-		if (BTF_INFO_KIND(type->info) == BTF_KIND_STRUCT && type->name_off)
-			structs[nr_structs++] = btf->nr_types;
-		at += size;
+		while (i == btf->nr_structs)
+			if (!number_next(btf))
+				return NULL;
+		type = type_of(btf, btf->structs[i]);
+		if (is_string(btf, type->name_off, name, len))
+			return btf->last = type;
 	}
-	return nr_structs;
-}
-
-/* ---- structures by name ---------------------------------------------------------------------- */
-
-/* FNV-1a, 32 bits */
-static uint32_t hash_name(const char *name)
-{
-	uint32_t hash = 2166136261u;
-
-	while (*name)
-		hash = (hash ^ (unsigned char)*name++) * 16777619u;
-	return hash;
-}
-
-/* The place of @name in the table: that of the structure, or the free one where it would be. */
-static uint32_t *find_place(const struct pgs_btf *btf, const char *name)
-{
-	uint32_t at = hash_name(name) & btf->structs_mask;
-
-	while (btf->structs[at] &&
-	       strcmp(name_of(btf, type_of(btf, btf->structs[at])->name_off), name) != 0)
-		at = (at + 1) & btf->structs_mask;
-	return &btf->structs[at];
-}
-
-static int index_structs(struct pgs_btf *btf, const uint32_t *structs, uint32_t nr)
-{
-	uint32_t places = 16;
-
-	while (places < nr * 2)
-		places *= 2;
-	btf->structs = calloc(places, sizeof(*btf->structs));
-	if (!btf->structs)
-		return -ENOMEM;
-	btf->structs_mask = places - 1;
-	for (uint32_t i = 0; i < nr; i++) {
-		uint32_t *place = find_place(btf, name_of(btf, type_of(btf, structs[i])->name_off));
-
-		if (!*place)
-			*place = structs[i];
-	}
-	return 0;
-}
-
-/* Memory for as many types as there can be; what of it is not needed is never touched. */
-static int index_all(struct pgs_btf *btf)
-{
-	size_t most = btf->types_len / sizeof(struct btf_type) + 1;
-	_cleanup_free_ uint32_t *structs = malloc(most * sizeof(*structs));
-	int64_t nr;
-
-	btf->offset = malloc(most * sizeof(*btf->offset));
-	if (!structs || !btf->offset)
-		return -ENOMEM;
-	nr = index_types(btf, structs);
-	return nr < 0 ? (int)nr : index_structs(btf, structs, (uint32_t)nr);
-}
-
-static const struct btf_type *find_struct(const struct pgs_btf *btf, const char *name)
-{
-	return type_of(btf, *find_place(btf, name));
 }
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
-int pgs_btf_new(const void *blob, size_t size, struct pgs_btf **ret_btf)
+/* Memory for as many types as there can be; what of it is not needed is never touched. */
+static int init_types(struct pgs_btf *btf)
+{
+	size_t most = btf->types.len / sizeof(struct btf_type) + 1;
+
+	btf->offset = malloc(most * sizeof(*btf->offset));
+	btf->structs = malloc(most * sizeof(*btf->structs));
+	return btf->offset && btf->structs ? 0 : -ENOMEM;
+}
+
+static int btf_new(void *bytes, size_t size, bool is_read, struct pgs_btf **ret_btf)
 {
 	_cleanup_(pgs_btf_freep) struct pgs_btf *btf = calloc(1, sizeof(*btf));
 	int r;
 
 	if (!btf)
 		return -ENOMEM;
-	r = parse_header(btf, blob, size);
+	btf->fd = -1;
+	r = parse_header(btf, bytes, size, is_read);
 	if (!r)
-		r = index_all(btf);
+		r = init_types(btf);
 	if (r)
 		return r;
 	*ret_btf = btf;
@@ -213,39 +224,36 @@ int pgs_btf_new(const void *blob, size_t size, struct pgs_btf **ret_btf)
 	return 0;
 }
 
-#define VMLINUX "sys/kernel/btf/vmlinux"
-
-/*
- * Mapped, where the kernel lets us (6.16, "btf: Allow mmap of vmlinux btf"): reads of sysfs are of
- * a page each. Another file that lies there could be cut short while it is mapped: it is read.
- */
-static int map_file(struct pgs_ctx *ctx, struct blob *ret_blob)
+int pgs_btf_new(const void *blob, size_t size, struct pgs_btf **ret_btf)
 {
-	_cleanup_close_ int fd = pgs_open(ctx, 0, 0, VMLINUX);
-	struct statfs fs;
-	struct stat st;
-	void *map;
-
-	if (fd < 0)
-		return fd;
-	if (fstatfs(fd, &fs) || fs.f_type != SYSFS_MAGIC || fstat(fd, &st))
-		return -ENODEV;
-	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (map == MAP_FAILED)
-		return -errno;
-	*ret_blob = (struct blob){.bytes = map, .size = (size_t)st.st_size, .is_map = true};
-	return 0;
+	return btf_new((void *)(uintptr_t)blob, size, true, ret_btf); /* is not written to */
 }
 
-static int read_file(struct pgs_ctx *ctx, struct blob *ret_blob)
+/*
+ * Mapped, where the kernel lets us (6.16, "btf: Allow mmap of vmlinux btf"). Another file that lies
+ * there could be cut short while it is mapped: it is read.
+ */
+static bool map_blob(int fd, struct blob *blob)
 {
-	char *bytes;
-	ssize_t size = pgs_read_file(ctx, 0, &bytes, VMLINUX);
+	struct statfs fs;
+	void *map;
 
-	if (size < 0)
-		return (int)size;
-	*ret_blob = (struct blob){.bytes = bytes, .size = (size_t)size};
-	return 0;
+	if (fstatfs(fd, &fs) || fs.f_type != SYSFS_MAGIC)
+		return false;
+	map = mmap(NULL, blob->size, PROT_READ, MAP_PRIVATE, fd, 0);
+	blob->is_map = map != MAP_FAILED;
+	if (blob->is_map)
+		blob->bytes = map;
+	return blob->is_map;
+}
+
+/* The header alone, and room for the rest. */
+static int read_blob(int fd, struct blob *blob)
+{
+	if (blob->size < sizeof(struct btf_header))
+		return -EBADMSG;
+	blob->bytes = malloc(blob->size);
+	return blob->bytes ? pgs_read_at(fd, blob->bytes, sizeof(struct btf_header), 0) : -ENOMEM;
 }
 
 static void blob_fini(struct blob *blob)
@@ -256,26 +264,47 @@ static void blob_fini(struct blob *blob)
 		free(blob->bytes);
 }
 
-int pgs_btf_open(struct pgs_ctx *ctx, struct pgs_btf **ret_btf)
+static int open_blob(int fd, struct pgs_btf **ret_btf)
 {
 	struct blob blob = {0};
-	int r = map_file(ctx, &blob) ? read_file(ctx, &blob) : 0;
+	struct stat st;
+	int r;
+
+	if (fstat(fd, &st))
+		return -errno;
+	blob.size = (size_t)st.st_size;
+	r = map_blob(fd, &blob) ? 0 : read_blob(fd, &blob);
+	if (!r)
+		r = btf_new(blob.bytes, blob.size, blob.is_map, ret_btf);
+	if (r)
+		blob_fini(&blob);
+	else
+		(*ret_btf)->blob = blob;
+	return r;
+}
+
+int pgs_btf_open(struct pgs_ctx *ctx, struct pgs_btf **ret_btf)
+{
+	_cleanup_close_ int fd = pgs_open(ctx, 0, 0, "sys/kernel/btf/vmlinux");
+	int r = fd < 0 ? fd : open_blob(fd, ret_btf);
 
 	if (r)
 		return r;
-	r = pgs_btf_new(blob.bytes, blob.size, ret_btf);
-	if (r) {
-		blob_fini(&blob);
-		return pgs_ctx_fail(ctx, r, "cannot make sense of '/" VMLINUX "'");
-	}
-	(*ret_btf)->blob = blob;
+	(*ret_btf)->fd = fd;
+	fd = -1;
 	return 0;
+}
+
+int pgs_btf_error(const struct pgs_btf *btf)
+{
+	return btf->error;
 }
 
 void pgs_btf_free(struct pgs_btf *btf)
 {
 	if (!btf)
 		return;
+	pgs_closep(&btf->fd);
 	blob_fini(&btf->blob);
 	free(btf->offset);
 	free(btf->structs);
@@ -290,7 +319,7 @@ void pgs_btf_freep(struct pgs_btf **btf)
 /* ---- members --------------------------------------------------------------------------------- */
 
 /* The type behind names and qualifiers; NULL when they lead nowhere. */
-static const struct btf_type *strip(const struct pgs_btf *btf, uint32_t id)
+static const struct btf_type *strip(struct pgs_btf *btf, uint32_t id)
 {
 	for (unsigned int depth = 0; depth < DEPTH_MAX; depth++) {
 		const struct btf_type *type = type_of(btf, id);
@@ -319,7 +348,7 @@ static bool is_container(const struct btf_type *type)
 }
 
 /* Bytes of a type, 0 where it has none; *@ret_elements those of an array's first dimension. */
-static uint32_t size_of(const struct pgs_btf *btf, uint32_t id, uint32_t *ret_elements)
+static uint32_t size_of(struct pgs_btf *btf, uint32_t id, uint32_t *ret_elements)
 {
 	uint64_t times = 1;
 
@@ -370,20 +399,13 @@ static bool is_bitfield(const struct btf_type *type, const struct btf_member *me
 
 /* The search for a member. @budget bounds it: a blob that was made up may nest without end. */
 struct search {
-	const struct pgs_btf *btf;
+	struct pgs_btf *btf;
 	const char *name;
 	size_t len;
 	unsigned int budget;	   /* members still to be looked at */
 	const struct btf_type *in; /* found: the structure it is a direct member of */
 	uint64_t bits;		   /* found: from the start of the one that was searched */
 };
-
-static bool has_name(const struct search *search, const struct btf_member *member)
-{
-	const char *own = name_of(search->btf, member->name_off);
-
-	return !strncmp(own, search->name, search->len) && !own[search->len];
-}
 
 /* The member of that name of @type, or of an anonymous member of it. */
 static const struct btf_member *find_member(struct search *search, const struct btf_type *type,
@@ -395,12 +417,12 @@ static const struct btf_member *find_member(struct search *search, const struct 
 		const struct btf_type *inner;
 
 		search->budget--;
-		if (has_name(search, &members[i])) {
+		if (is_string(search->btf, members[i].name_off, search->name, search->len)) {
 			search->bits += bit_offset(type, &members[i]);
 			search->in = type;
 			return &members[i];
 		}
-		if (*name_of(search->btf, members[i].name_off) || depth == DEPTH_MAX)
+		if (members[i].name_off || depth == DEPTH_MAX)
 			continue;
 		inner = strip(search->btf, members[i].type);
 		found = is_container(inner) ? find_member(search, inner, depth + 1) : NULL;
@@ -412,7 +434,7 @@ static const struct btf_member *find_member(struct search *search, const struct 
 	return NULL;
 }
 
-int pgs_btf_member(const struct pgs_btf *btf, const char *type_name, const char *path,
+int pgs_btf_member(struct pgs_btf *btf, const char *type_name, const char *path,
 		   struct pgs_btf_member *ret_member)
 {
 	struct search search = {.btf = btf, .budget = MEMBERS_MAX};
@@ -439,7 +461,7 @@ int pgs_btf_member(const struct pgs_btf *btf, const char *type_name, const char 
 	return 0;
 }
 
-int pgs_btf_sizeof(const struct pgs_btf *btf, const char *type_name, uint32_t *ret_size)
+int pgs_btf_sizeof(struct pgs_btf *btf, const char *type_name, uint32_t *ret_size)
 {
 	const struct btf_type *type = find_struct(btf, type_name);
 
@@ -447,22 +469,4 @@ int pgs_btf_sizeof(const struct pgs_btf *btf, const char *type_name, uint32_t *r
 		return -ENOENT;
 	*ret_size = type->size;
 	return 0;
-}
-
-int pgs_btf_enumerator(const struct pgs_btf *btf, const char *name, uint32_t *ret_value)
-{
-	for (uint32_t id = 1; id <= btf->nr_types; id++) {
-		const struct btf_type *type = type_of(btf, id);
-		const struct btf_enum *values = (const struct btf_enum *)(type + 1);
-
-		if (BTF_INFO_KIND(type->info) != BTF_KIND_ENUM)
-			continue;
-		for (uint32_t i = 0; i < BTF_INFO_VLEN(type->info); i++) {
-			if (!strcmp(name_of(btf, values[i].name_off), name)) {
-				*ret_value = (uint32_t)values[i].val;
-				return 0;
-			}
-		}
-	}
-	return -ENOENT;
 }

@@ -33,24 +33,6 @@ struct pgs_kcore {
 	size_t task_size;
 };
 
-static int read_all(int fd, void *buf, size_t len, uint64_t offset)
-{
-	unsigned char *to = buf;
-
-	while (len) {
-		ssize_t n = pread(fd, to, len, (off_t)offset);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -ENODATA;
-		to += n;
-		offset += (uint64_t)n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
-
 /* ---- headers --------------------------------------------------------------------------------- */
 
 static int bad_file(struct pgs_ctx *ctx, const char *what)
@@ -75,12 +57,12 @@ static int read_headers(struct pgs_kcore *kcore, Elf64_Phdr **ret_phdrs, size_t 
 	_cleanup_free_ Elf64_Phdr *phdrs = NULL;
 	Elf64_Ehdr ehdr;
 
-	if (read_all(kcore->fd, &ehdr, sizeof(ehdr), 0) || !is_core(&ehdr))
+	if (pgs_read_at(kcore->fd, &ehdr, sizeof(ehdr), 0) || !is_core(&ehdr))
 		return bad_file(kcore->ctx, "the ELF header");
 	phdrs = calloc(ehdr.e_phnum, sizeof(*phdrs));
 	if (!phdrs)
 		return -ENOMEM;
-	if (read_all(kcore->fd, phdrs, ehdr.e_phnum * sizeof(*phdrs), ehdr.e_phoff))
+	if (pgs_read_at(kcore->fd, phdrs, ehdr.e_phnum * sizeof(*phdrs), ehdr.e_phoff))
 		return bad_file(kcore->ctx, "the program headers");
 	*ret_phdrs = phdrs;
 	*ret_nr = ehdr.e_phnum;
@@ -170,7 +152,7 @@ static int read_notes(struct pgs_kcore *kcore, const Elf64_Phdr *phdrs, size_t n
 		kcore->notes = malloc(len);
 		if (!kcore->notes)
 			return -ENOMEM;
-		if (read_all(kcore->fd, kcore->notes, len, phdrs[i].p_offset))
+		if (pgs_read_at(kcore->fd, kcore->notes, len, phdrs[i].p_offset))
 			return bad_file(kcore->ctx, "its notes");
 		parse_notes(kcore, len);
 		return 0;
@@ -353,7 +335,7 @@ int pgs_kcore_read(struct pgs_kcore *kcore, uint64_t addr, void *buf, size_t len
 			return -EFAULT;
 		skip = addr - seg->start;
 		n = seg->size - skip < len ? seg->size - skip : len;
-		r = read_all(kcore->fd, to, n, seg->offset + skip);
+		r = pgs_read_at(kcore->fd, to, n, seg->offset + skip);
 		if (r)
 			return r;
 		addr += n;

@@ -3,6 +3,7 @@
 #include "kmem_priv.h"
 
 #include "btf.h"
+#include "cleanup.h"
 
 #include <errno.h>
 
@@ -23,7 +24,7 @@ struct row {
 
 static const struct row rows[] = {KMEM_MEMBERS(MUST, MAY)};
 
-static int find_member(struct pgs_ctx *ctx, const struct pgs_btf *btf, const struct row *row,
+static int find_member(struct pgs_ctx *ctx, struct pgs_btf *btf, const struct row *row,
 		       struct kmem_layout *at)
 {
 	struct kmem_member *to = (struct kmem_member *)((char *)at + row->to);
@@ -51,8 +52,7 @@ static int find_member(struct pgs_ctx *ctx, const struct pgs_btf *btf, const str
 	return 0;
 }
 
-static int find_size(struct pgs_ctx *ctx, const struct pgs_btf *btf, const char *type,
-		     uint32_t *ret_size)
+static int find_size(struct pgs_ctx *ctx, struct pgs_btf *btf, const char *type, uint32_t *ret_size)
 {
 	if (!pgs_btf_sizeof(btf, type, ret_size) && *ret_size <= OFFSET_MAX)
 		return 0;
@@ -60,7 +60,7 @@ static int find_size(struct pgs_ctx *ctx, const struct pgs_btf *btf, const char 
 }
 
 /* The number of slots from the array, not from the structure's size: marks follow it. */
-static int find_slots(struct pgs_ctx *ctx, const struct pgs_btf *btf, struct kmem_layout *at)
+static int find_slots(struct pgs_ctx *ctx, struct pgs_btf *btf, struct kmem_layout *at)
 {
 	struct pgs_btf_member slots;
 
@@ -72,15 +72,16 @@ static int find_slots(struct pgs_ctx *ctx, const struct pgs_btf *btf, struct kme
 			ctx, -EOPNOTSUPP,
 			"this kernel's struct xa_node has no slots that are understood");
 	at->xa_slots = slots.elements;
-	if (!pgs_btf_member(btf, "swap_table", "entries", &slots) &&
+	/* Where there is none all types would have to be looked at to know. */
+	if (at->swap_cluster_info_table.size &&
+	    !pgs_btf_member(btf, "swap_table", "entries", &slots) &&
 	    slots.size == slots.elements * sizeof(uint64_t))
 		at->cluster_slots = slots.elements;
 	return 0;
 }
 
 /* An inode of shmem holds a struct inode, which holds its address_space: both are read with it. */
-static int check_nesting(struct pgs_ctx *ctx, const struct pgs_btf *btf,
-			 const struct kmem_layout *at)
+static int check_nesting(struct pgs_ctx *ctx, struct pgs_btf *btf, const struct kmem_layout *at)
 {
 	uint32_t inode;
 
@@ -91,7 +92,7 @@ static int check_nesting(struct pgs_ctx *ctx, const struct pgs_btf *btf,
 }
 
 /* d_u.d_alias, as it was called before it became a member of an anonymous union. */
-static void find_alias(const struct pgs_btf *btf, struct kmem_layout *at)
+static void find_alias(struct pgs_btf *btf, struct kmem_layout *at)
 {
 	struct pgs_btf_member alias;
 
@@ -100,7 +101,7 @@ static void find_alias(const struct pgs_btf *btf, struct kmem_layout *at)
 		at->dentry_alias = (struct kmem_member){alias.offset, alias.size};
 }
 
-static int fill(struct pgs_ctx *ctx, const struct pgs_btf *btf, struct kmem_layout *at)
+static int fill(struct pgs_ctx *ctx, struct pgs_btf *btf, struct kmem_layout *at)
 {
 	int r = 0;
 
@@ -129,13 +130,18 @@ static int fill(struct pgs_ctx *ctx, const struct pgs_btf *btf, struct kmem_layo
 int pgs_kmem_layout(struct pgs_kmem *kmem)
 {
 	struct kmem_layout at = {0};
-	struct pgs_btf *btf;
+	_cleanup_(pgs_btf_freep) struct pgs_btf *btf = NULL;
 	int r = pgs_btf_open(kmem->ctx, &btf);
 
-	if (r)
-		return r;
-	r = fill(kmem->ctx, btf, &at);
-	pgs_btf_free(btf);
+	if (!r)
+		r = fill(kmem->ctx, btf, &at);
+	if (btf && pgs_btf_error(btf)) /* then what was not found may be there */
+		r = pgs_btf_error(btf);
+	if (r == -EBADMSG)
+		return pgs_ctx_fail(kmem->ctx, r, "cannot make sense of '/sys/kernel/btf/vmlinux'");
+	if (btf && pgs_btf_error(btf))
+		return pgs_ctx_fail(kmem->ctx, r, "cannot read '/sys/kernel/btf/vmlinux': %s",
+				    strerror(-r));
 	if (r)
 		return r;
 	kmem->at = at;

@@ -59,8 +59,7 @@
 	may(swap_info_struct, zeromap, 8)				\
 	may(swap_info_struct, swap_map, 8)				\
 	may(swap_info_struct, cluster_info, 8)				\
-	may(swap_cluster_info, table, 8)				\
-	may(swap_table, entries, 0)
+	may(swap_cluster_info, table, 8)
 /* clang-format on */
 
 struct kmem_member {

@@ -88,6 +88,24 @@ int pgs_open(struct pgs_ctx *ctx, uint64_t caps, int flags, const char *fmt, ...
 	return open_path(ctx, caps, flags, path);
 }
 
+int pgs_read_at(int fd, void *buf, size_t len, uint64_t offset)
+{
+	unsigned char *to = buf;
+
+	while (len) {
+		ssize_t n = pread(fd, to, len, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -ENODATA;
+		to += n;
+		offset += (uint64_t)n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
 #define SLURP_LEAST 4096u /* seq_file gives a page a read: asking for less makes many reads */
 
 /* Sizes of proc files are 0: read until a read returns nothing. */

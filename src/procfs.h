@@ -16,6 +16,10 @@
 int pgs_open(struct pgs_ctx *ctx, uint64_t caps, int flags, const char *fmt, ...)
 	__attribute__((nonnull(1, 4), format(printf, 4, 5), warn_unused_result));
 
+/* pgs_read_at - @len bytes of a file from @offset on. 0, or -errno: -ENODATA it ends before. */
+int pgs_read_at(int fd, void *buf, size_t len, uint64_t offset)
+	__attribute__((nonnull, warn_unused_result));
+
 /*
  * pgs_read_file - a whole small file below the root as a NUL-terminated string.
  * The caller frees *@ret_text. Returns its length or -errno.

@@ -6,8 +6,11 @@
 #include <linux/btf.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -146,7 +149,7 @@ static void test_members(void **state)
 	free(b);
 }
 
-static void test_sizes_and_enumerators(void **state)
+static void test_sizes(void **state)
 {
 	struct blob *b = sample();
 	struct pgs_btf *btf;
@@ -157,9 +160,7 @@ static void test_sizes_and_enumerators(void **state)
 	assert_int_equal(pgs_btf_sizeof(btf, "node", &value), 0);
 	assert_int_equal(value, 552);
 	assert_int_equal(pgs_btf_sizeof(btf, "long", &value), -ENOENT);
-	assert_int_equal(pgs_btf_enumerator(btf, "SWP_WRITEOK", &value), 0);
-	assert_int_equal(value, 2);
-	assert_int_equal(pgs_btf_enumerator(btf, "SWP", &value), -ENOENT);
+	assert_int_equal(pgs_btf_error(btf), 0);
 	pgs_btf_free(btf);
 	free(b);
 }
@@ -181,7 +182,7 @@ static int ask(const unsigned char *bytes, size_t len)
 		(void)!pgs_btf_member(btf, "node", "slots", &m);
 		(void)!pgs_btf_member(btf, "bits", "word", &m);
 		(void)!pgs_btf_sizeof(btf, "pair", &value);
-		(void)!pgs_btf_enumerator(btf, "SWP_USED", &value);
+		(void)!pgs_btf_sizeof(btf, "none", &value); /* all of it is looked at */
 		pgs_btf_free(btf);
 	}
 	free(copy);
@@ -219,13 +220,115 @@ static void test_bytes_turned(void **state)
 	free(b);
 }
 
+/* ---- a file ---------------------------------------------------------------------------------- */
+
+#define MANY 20000u
+
+/* struct early { int a; }, many types, that of number @bad of a kind that is not known, struct late
+ * { int gap, a; }. */
+static char *write_big(const char *dir, uint32_t bad)
+{
+	const uint32_t early[] = {0, INFO(BTF_KIND_INT, 0),    4, 32, /* struct early */
+				  1, INFO(BTF_KIND_STRUCT, 1), 4, 7,  1, 0};
+	const uint32_t late[] = {99000, INFO(BTF_KIND_STRUCT, 1), 8, 7, 1, 32};
+	const uint32_t len = sizeof(early) + MANY * 16 + sizeof(late);
+	const struct btf_header h = {.magic = BTF_MAGIC,
+				     .version = BTF_VERSION,
+				     .hdr_len = sizeof(h),
+				     .type_len = len,
+				     .str_off = len,
+				     .str_len = 100000};
+	static char strings[100000];
+	char *path;
+	FILE *f;
+
+	assert_true(asprintf(&path, "%s/sys/kernel/btf/vmlinux", dir) > 0);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	memcpy(strings + 1, "early", 6);
+	memcpy(strings + 7, "a", 2);
+	memcpy(strings + 99000, "late", 5);
+	fwrite(&h, sizeof(h), 1, f);
+	fwrite(early, sizeof(early), 1, f);
+	for (uint32_t i = 0; i < MANY; i++) {
+		const uint32_t type[] = {0, INFO(i == bad ? 31 : BTF_KIND_INT, 0), 4, 32};
+
+		fwrite(type, sizeof(type), 1, f);
+	}
+	fwrite(late, sizeof(late), 1, f);
+	fwrite(strings, sizeof(strings), 1, f);
+	assert_int_equal(fclose(f), 0);
+	return path;
+}
+
+/* What the file lies in below @dir: made, or gone again. */
+static void make_dirs(const char *dir, bool make)
+{
+	static const char *const dirs[] = {"", "/proc", "/sys", "/sys/kernel", "/sys/kernel/btf"};
+	char path[128];
+
+	for (int i = 0; i < 5; i++) {
+		snprintf(path, sizeof(path), "%s%s", dir, dirs[make ? i : 4 - i]);
+		assert_int_equal(make ? mkdir(path, 0700) : rmdir(path), 0);
+	}
+}
+
+static void ask_big(struct pgs_ctx *ctx, const char *path, bool cut, int late, int error)
+{
+	struct pgs_btf_member m;
+	struct pgs_btf *btf;
+
+	assert_int_equal(pgs_btf_open(ctx, &btf), 0);
+	assert_int_equal(pgs_btf_member(btf, "early", "a", &m), 0);
+	assert_int_equal(m.size, 4);
+	assert_int_equal(pgs_btf_error(btf), 0);
+	if (cut)
+		assert_int_equal(truncate(path, 100000), 0);
+	assert_int_equal(pgs_btf_member(btf, "late", "a", &m), late);
+	assert_int_equal(pgs_btf_error(btf), error);
+	if (!late)
+		assert_int_equal(m.offset, 4);
+	pgs_btf_free(btf);
+}
+
+/* No further than to what is asked for: what is wrong behind it, or gone by then, shows when
+ * somebody asks for more. */
+static void test_read_as_asked(void **state)
+{
+	static const struct {
+		uint32_t bad;
+		bool cut;
+		int late, error;
+	} rows[] = {
+		{MANY, false, 0, 0},
+		{MANY - 1, false, -ENOENT, -EBADMSG},
+		{MANY, true, -ENOENT, -EBADMSG},
+	};
+	char dir[] = "/tmp/test_btf.XXXXXX";
+	struct pgs_ctx *ctx;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(rmdir(dir), 0);
+	make_dirs(dir, true);
+	assert_int_equal(pgs_ctx_open(dir, &ctx), 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char *path = write_big(dir, rows[i].bad);
+
+		ask_big(ctx, path, rows[i].cut, rows[i].late, rows[i].error);
+		assert_int_equal(unlink(path), 0);
+		free(path);
+	}
+	pgs_ctx_close(ctx);
+	make_dirs(dir, false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_members),
-		cmocka_unit_test(test_sizes_and_enumerators),
-		cmocka_unit_test(test_cut_short),
-		cmocka_unit_test(test_bytes_turned),
+		cmocka_unit_test(test_members),	      cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_cut_short),     cmocka_unit_test(test_bytes_turned),
+		cmocka_unit_test(test_read_as_asked),
 	};
 
 	return cmocka_run_group_tests_name("btf", tests, NULL, NULL);
