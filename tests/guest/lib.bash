@@ -65,6 +65,14 @@ wait_for() {
 	done
 }
 
+# out_of_memory REGION LIST: have these pages go, and see that the region has none in memory any more.
+# Pages that a processor still holds, on their way to a list, stay (lru_add_drain): ask again, by wait_for.
+out_of_memory() {
+	target_cmd pageout "$1" "$2"
+	states "$1"
+	((present == 0))
+}
+
 # ---- swap ----
 
 # swap_on DEVICE [PRIORITY]: make it a swap area and use it; its name is in $swap_device then

@@ -123,7 +123,7 @@ start_half_swapped() {
 	swap_zram 64M
 	cg_new dump
 	target_start --cgroup dump uffd pages=64 write=0-31
-	target_cmd pageout uffd 0-31
+	wait_for out_of_memory uffd 0-31
 	same_as_pmref uffd
 	run_pgscan dump --json --range="$(region uffd)" "$TARGET"
 	jq_is '.summary | [.swapped, .uffd_wp_marker]' '[32,32]'
@@ -224,13 +224,6 @@ counts_are() {
 			jq_is '.summary | [.present, .swapped, .none]' "[$2,$3,$4]"
 		done
 	done
-}
-
-# out_of_memory REGION LIST: none of these pages is in memory any more
-out_of_memory() {
-	target_cmd pageout "$1" "$2"
-	states "$1"
-	((present == 0))
 }
 
 @test "counts: holes, pages in memory but not mapped, in swap, mapped" {

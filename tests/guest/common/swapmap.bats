@@ -188,9 +188,7 @@ every_kind_is_there() {
 	swap_zram 64M
 	cg_new swapmap
 	target_start --nobody anon pages=64 write=all
-	target_cmd pageout anon all
-	states anon
-	[[ $swapped -eq 64 ]]
+	wait_for out_of_memory anon all
 	run_as_nobody swapmap --by=vma --json -r "$(region anon)" "$TARGET"
 	jq_is '[.rows[] | .pages, .swap_type, .swap_device, .swap_offset, .owners]' '[64,null,null,null,null]'
 	[[ $stderr == *CAP_SYS_ADMIN* ]]
