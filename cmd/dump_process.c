@@ -196,8 +196,22 @@ static int show_vma(struct walk *w)
 
 /* ---- hex and raw ----------------------------------------------------------------------------- */
 
-/* Ranges are printed as asked for, with zeroes where there is no mapping, as pagemap has them; it
- * ends where the address space does. */
+/* Where pagemap ends, which is where the address space does, but @end at the latest. It has @start.
+ */
+static uint64_t pagemap_end(const struct walk *w, uint64_t start, uint64_t end)
+{
+	unsigned int shift = w->d->ctx->page_shift;
+	uint64_t has = start >> shift, lacks = end >> shift, page = lacks - 1, word;
+
+	for (; has + 1 < lacks; page = has + (lacks - has) / 2)
+		if (pgs_pagemap_read(pgs_scan_pagemap(w->scan), page << shift, 1, &word) > 0)
+			has = page;
+		else
+			lacks = page;
+	return (has + 1) << shift;
+}
+
+/* Ranges are printed as asked for, with zeroes where there is no mapping, as pagemap has them. */
 static int pad_to(struct walk *w, uint64_t addr)
 {
 	uint64_t from = w->at, word;
@@ -205,6 +219,7 @@ static int pad_to(struct walk *w, uint64_t addr)
 	w->at = addr;
 	if (addr <= from || pgs_pagemap_read(pgs_scan_pagemap(w->scan), from, 1, &word) <= 0)
 		return 0;
+	addr = pagemap_end(w, from, addr);
 	return out_fill(w->d->out, 0, (addr - from) >> w->d->ctx->page_shift);
 }
 

@@ -209,6 +209,22 @@ same_hexdump() { # ADDR PAGES
 	same_hexdump $((ADDR[anon] - 8 * PAGE_SIZE)) 40
 }
 
+@test "hex, raw: a range across the end of the address space ends there, as pagemap does" {
+	requires kfeat:pagemap tool:hexdump
+	[[ $(uname -m) == x86_64 ]] || skip "knows where the address space of x86-64 ends"
+	local before
+
+	target_start anon pages=16 write=0-15
+	for before in 1 2 16 17 300; do
+		same_hexdump $((0x7ffffffff000 - before * PAGE_SIZE)) 320
+		run_pgscan dump --format=raw --range="$(printf '0x%x-0x%x' \
+			$((0x7ffffffff000 - before * PAGE_SIZE)) 0x7fffffffffffffff)" "$TARGET"
+		[[ $(stat -c %s "$out") -eq $((before * 8)) ]]
+	done
+	run_pgscan dump --format=raw --range=0x7ffffffff000-0xfffffffffffff000 "$TARGET"
+	[[ ! -s $out ]]
+}
+
 @test "hex: offsets count from the start of the range over more than one read" {
 	requires kfeat:pagemap tool:hexdump
 	target_start anon pages=9000 write=0-8999/2
