@@ -181,30 +181,26 @@ int wp_emit_total(struct wp *w)
 
 /* ---- the summary ----------------------------------------------------------------------------- */
 
+/* clang-format off */
+#define SHARED	"writes to shared memory by others are not seen, and its first touch counts"
+#define FILES	"pages of private file mappings that are dropped after a write are not seen"
+#define DROPPED	"pages that are dropped, and shared ones that are reclaimed, are not seen"
+#define HUGE	"a huge page counts with all its pages"
+#define LOST	"not atomic: what is written between reading and clearing is lost"
+/* clang-format on */
+
 /* What the method cannot see, of what there is in this process. */
 static const char *limits(const struct wp *w)
 {
-	static const char *const of_uffd[2][2] = {
-		{NULL,
-		 "pages of private file mappings that are dropped after a write are not seen"},
-		{"writes to shared memory by others are not seen, and its first touch counts",
-		 "writes to shared memory by others are not seen, and its first touch counts; "
-		 "pages "
-		 "of private file mappings that are dropped after a write are not seen"},
-	};
+	static const char *const of_uffd[2][2] = {{NULL, FILES}, {SHARED, SHARED "; " FILES}};
 
 	switch (pgs_track_method(w->track)) {
 	case PGS_TRACK_UFFD:
 		return of_uffd[w->has_shared][w->has_file];
 	case PGS_TRACK_MODULE:
-		return "pages that are dropped, and shared ones that are reclaimed, are not seen; "
-		       "a "
-		       "huge page counts with all its pages";
+		return DROPPED "; " HUGE;
 	default:
-		return "not atomic: what is written between reading and clearing is lost; pages "
-		       "that "
-		       "are dropped, and shared ones that are reclaimed, are not seen; a huge page "
-		       "counts with all its pages";
+		return LOST "; " DROPPED "; " HUGE;
 	}
 }
 
