@@ -299,6 +299,13 @@ static void test_emptied(void **state)
 	}
 }
 
+static void open_swapped(struct fixture *f)
+{
+	open_fixture(f);
+	for (size_t i = 0; i < PAGES; i++)
+		set_page(f, i, PGSCAN_RUN_SWAPPED, i + 1);
+}
+
 /* A page that never holds still is not known, instead of none. */
 static void test_unsteady(void **state)
 {
@@ -306,9 +313,7 @@ static void test_unsteady(void **state)
 	struct fixture f;
 
 	(void)state;
-	open_fixture(&f);
-	for (size_t i = 0; i < PAGES; i++)
-		set_page(&f, i, PGSCAN_RUN_SWAPPED, i + 1);
+	open_swapped(&f);
 	f.kmod.lie_at = 10;
 	f.kmod.lies = 1000;
 	walk(&f, (struct pgs_scan_opts){.counts = true}, &tally, NULL);
@@ -325,9 +330,7 @@ static void test_changed_mapping(void **state)
 	struct fixture f;
 
 	(void)state;
-	open_fixture(&f);
-	for (size_t i = 0; i < PAGES; i++)
-		set_page(&f, i, PGSCAN_RUN_SWAPPED, i + 1);
+	open_swapped(&f);
 	/* The first half is private memory by now, of which the module says nothing. */
 	f.kmod.base += PAGES / 2 * f.kmod.page_size;
 	for (size_t i = 0; i < 100; i++)
