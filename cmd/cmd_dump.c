@@ -112,6 +112,8 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 		o->flags = true;
 		return 0;
 	case OPT_WHERE:
+		if (o->where)
+			argp_error(state, "one --where at a time: 'a,b' is both, 'a|b' either");
 		o->where = arg;
 		return 0;
 	case OPT_BATCH:
@@ -120,6 +122,8 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case OPT_DECODE:
 		return add_entry(o, arg, state);
 	case OPT_PFN:
+		if (o->pfn)
+			argp_error(state, "one --pfn at a time");
 		o->pfn = true;
 		if (arg && pgs_parse_range(arg, 1, &o->frames))
 			argp_error(state, "'%s' is not a range of frames", arg);

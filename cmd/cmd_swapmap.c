@@ -41,6 +41,8 @@ static void parse_slot(struct swapmap_opts *o, const char *word, struct argp_sta
 {
 	const char *colon = strrchr(word, ':');
 
+	if (o->slot)
+		argp_error(state, "one --slot at a time");
 	if (!colon || colon == word || pgs_parse_u64(colon + 1, &o->slot_offset))
 		argp_error(state, "'%s' is not DEVICE:OFFSET", word);
 	if (!o->slot_offset)

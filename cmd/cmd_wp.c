@@ -113,7 +113,8 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_COMPARE:
 		if (wp_compare_parse(arg ?: COMPARE_DEFAULT, o))
-			argp_error(state, "'%s' is not a list of numbers of pages", arg);
+			argp_error(state, "'%s' is not a list of up to %u numbers of pages", arg,
+				   WP_COMPARE_MAX);
 		return 0;
 	case ARGP_KEY_END:
 		check_opts(o, state);

@@ -9,7 +9,7 @@
 
 enum wp_by { WP_TOTAL, WP_VMA, WP_RUN, WP_PAGE };
 
-#define WP_COMPARE_MAX 16
+#define WP_COMPARE_MAX 16u
 
 struct wp_opts {
 	struct opt_target target;

@@ -30,6 +30,9 @@ group_make() {
 	[[ $stderr == *"the root is '/'"* ]]
 	run_pgscan 2 dump --cgroup=/ --cgroup=/
 	run_pgscan 2 dump --file=/proc/self/exe --file=/proc/self/exe
+	run_pgscan 2 dump --pfn=0-1 --pfn=2-3
+	run_pgscan 2 dump --where=present --where=huge $$
+	run_pgscan 2 swapmap --slot=0:1 --slot=0:2
 }
 
 @test "the cgroup of a frame, by its path" {
