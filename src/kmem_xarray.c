@@ -223,7 +223,7 @@ static size_t room_for_leaves(const struct walk *w)
 		return SLOTS;
 	if (last->nr && w->nr >= last->runs_before)
 		runs = (w->nr - last->runs_before) / last->nr + 1;
-	return (w->room - w->nr) / runs + 1;
+	return w->room - w->nr > runs ? (w->room - w->nr) / runs : 1;
 }
 
 /*
