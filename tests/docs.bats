@@ -244,12 +244,13 @@ example_lines() {
 	done < <(example_lines)
 }
 
-# What differs from run to run and from kernel to kernel: numbers, bytes, the answers of check.
+# What differs from run to run and from kernel to kernel: numbers, bytes, the answers of check, whether
+# somebody has referred to the zero page.
 mask() {
 	sed -E 's/0x[0-9a-f]+(\+0x[0-9a-f]+)?/ADDR/g; s/[0-9]+/N/g; s/( [0-9a-fN]{1,2})+ /BYTES /g; s/[|].*[|]$//
 		s/(present +N +)N|^(N +)N /\1\2N/; s/  +/ /g; s/ +$//; s/^ //
 		s/^(pagemap|pfn_visible|pagemap_scan|map_files|kpageflags) .*/\1/; s/^(yes|no|not permitted) N/ANSWERS/
-		s/soft_dirty":(true|false|null)/soft_dirty":V/; s/uptodate[a-z,_]*/FLAGS/' | uniq
+		s/soft_dirty":(true|false|null)/soft_dirty":V/; s/uptodate[a-z,_]*/FLAGS/; s/referenced,zero_page/zero_page/' | uniq
 }
 
 @test "README's transcripts are what the commands print" {
