@@ -12,6 +12,9 @@
 /* Reading an empty page costs 1.2 ns and a system call some hundred: so many are the break-even. */
 #define READ_AHEAD_PAGES UINT64_C(64)
 
+/* So many pages at the start of a part say what to expect of it: a page table's worth. */
+#define SAMPLE_PAGES UINT64_C(512)
+
 /* How often a page is asked about that seems to be mapped and is not. */
 #define ASK_AGAIN 8u
 
@@ -32,6 +35,8 @@ struct pgs_scan {
 	bool in_vma;
 	uint64_t addr, end;   /* what is left of the part */
 	uint64_t ask_end;     /* pagemap decides up to here: the look-up said "mapped" */
+	bool sampled;	      /* the look-up was asked about the start of this part */
+	bool guessed;	      /* and said that it is mapped: so is all of it, until a page is not */
 	unsigned int asked;   /* again, about the page at addr */
 	struct pgs_span span; /* what is left of the last span read */
 	uint64_t present;     /* pages at its start that are known to be present */
@@ -189,7 +194,7 @@ static int start_part(struct pgs_scan *scan, const struct pgs_range *part)
 	scan->end = part->end;
 	scan->span.pages = scan->present = 0;
 	scan->look_up = scan->opts.shmem && scan->vma.kind == PGS_VMA_SHMEM;
-	scan->ask_first = false;
+	scan->ask_first = scan->sampled = scan->guessed = false;
 	scan->tableless = !strcmp(scan->vma.name, "[vsyscall]"); /* beyond the address space */
 	if (scan->look_up) {
 		r = open_shmem(scan);
@@ -446,17 +451,28 @@ static int read_span(struct pgs_scan *scan, uint64_t end)
 
 /*
  * A provider that sees the page tables is asked first, so that what is in swap is never read from
- * pagemap: 1 and a piece, 0 when pagemap is to decide up to ask_end.
+ * pagemap: 1 and a piece, 0 when pagemap is to decide up to ask_end. Where the first pages of a
+ * part are all mapped, the others most likely are, and to have the tables looked at twice would be
+ * for nothing: then pagemap decides until it shows an empty page.
  */
 static int ask_first(struct pgs_scan *scan, struct pgs_piece *ret_piece)
 {
+	uint64_t pages = pages_to(scan, scan->addr, scan->end);
+	unsigned int shift = scan->env->ctx->page_shift;
+	bool is_sample = !scan->sampled;
 	struct pgs_shmem_run run;
-	int r = pgs_shmem_next(scan->shmem, &scan->vma, scan->addr, scan->end, &run);
+	int r;
 
+	if (is_sample && pages > SAMPLE_PAGES)
+		pages = SAMPLE_PAGES;
+	r = pgs_shmem_next(scan->shmem, &scan->vma, scan->addr, scan->addr + (pages << shift),
+			   &run);
 	if (r < 0)
 		return r;
+	scan->sampled = true;
+	scan->guessed = is_sample && run.state == PGS_SHMEM_MAPPED && run.pages == SAMPLE_PAGES;
 	if (run.state == PGS_SHMEM_MAPPED) {
-		scan->ask_end = scan->addr + (run.pages << scan->env->ctx->page_shift);
+		scan->ask_end = scan->guessed ? scan->end : scan->addr + (run.pages << shift);
 		return 0;
 	}
 	r = words_piece(scan, &run, scan->end, ret_piece);
@@ -510,6 +526,10 @@ static int try_next(struct pgs_scan *scan, struct pgs_piece *ret_piece)
 		return span_piece(scan, n, ret_piece);
 	if (!scan->look_up)
 		return unscanned_piece(scan, n, ret_piece);
+	if (scan->guessed) { /* wrongly from here on: 0, and the look-up is asked */
+		scan->ask_end = scan->addr;
+		return 0;
+	}
 	return scan->ask_first ? emptied_piece(scan, n, ret_piece)
 			       : empty_shmem_piece(scan, n, ret_piece);
 }

@@ -33,6 +33,7 @@ struct pgs_kmod {
 	unsigned int lies; /* so often it says "mapped" of what it knows as something else... */
 	size_t lie_at;	   /* ...of this page */
 	unsigned int asked_again;
+	uint64_t looked_at; /* pages, in all requests */
 };
 
 const struct pgscan_info *pgs_kmod_info(const struct pgs_kmod *kmod)
@@ -109,6 +110,7 @@ int pgs_kmod_request(struct pgs_kmod *kmod, unsigned long request, void *uarg)
 		}
 		count(arg, run.state);
 	}
+	kmod->looked_at += done;
 	arg->walk_end = addr;
 	return (int)nr;
 }
@@ -272,6 +274,42 @@ static void test_worst_order(void **state)
 	close_fixture(&f);
 }
 
+/* Pages @from to @to are @state, those before and behind are mapped; @looked_at by the module. */
+static void expect_sample(size_t from, size_t to, unsigned int state, uint64_t looked_at)
+{
+	struct pgs_tally tally;
+	struct fixture f;
+
+	open_fixture(&f);
+	for (size_t i = 0; i < PAGES; i++)
+		set_page(&f, i, i >= from && i < to ? state : PGSCAN_RUN_MAPPED, i + 1);
+	walk(&f, (struct pgs_scan_opts){.counts = true}, &tally, NULL);
+	expect_counts(&f, &tally);
+	assert_int_equal(f.kmod.looked_at, looked_at);
+	assert_int_equal(f.kmod.asked_again, 0);
+	expect_all(&f);
+	close_fixture(&f);
+}
+
+/* Memory that begins with mapped pages is asked for again where it is not; no page is twice. */
+static void test_sample(void **state)
+{
+	static const unsigned int states[] = {PGSCAN_RUN_NONE, PGSCAN_RUN_SWAPPED,
+					      PGSCAN_RUN_CACHED};
+
+	(void)state;
+	expect_sample(0, 0, PGSCAN_RUN_MAPPED, 512);
+	for (size_t i = 0; i < ARRAY(states); i++) {
+		expect_sample(0, 1, states[i], PAGES);
+		expect_sample(0, PAGES, states[i], PAGES);
+		expect_sample(511, 600, states[i], PAGES);
+		expect_sample(512, 513, states[i], PAGES);
+		expect_sample(513, PAGES, states[i], PAGES - 1);
+		expect_sample(8000, 8500, states[i], 512 + PAGES - 8000);
+		expect_sample(PAGES - 1, PAGES, states[i], 512 + 1);
+	}
+}
+
 /* "Mapped", and then pagemap is empty: what became of the page is asked again, for each walk. */
 static void test_emptied(void **state)
 {
@@ -346,9 +384,9 @@ static void test_changed_mapping(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_mixes),		cmocka_unit_test(test_worst_order),
-		cmocka_unit_test(test_emptied),		cmocka_unit_test(test_unsteady),
-		cmocka_unit_test(test_changed_mapping),
+		cmocka_unit_test(test_mixes),	 cmocka_unit_test(test_worst_order),
+		cmocka_unit_test(test_sample),	 cmocka_unit_test(test_emptied),
+		cmocka_unit_test(test_unsteady), cmocka_unit_test(test_changed_mapping),
 	};
 
 	return cmocka_run_group_tests_name("scan", tests, NULL, NULL);
