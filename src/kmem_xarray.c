@@ -28,7 +28,7 @@
 /* Entries below it are of areas for certain, if they are values at all. */
 #define ENTRY_SURE ((uint64_t)PGS_SWAP_TYPE_SURE << (ENTRY_TYPE_SHIFT + 1))
 
-/* Leaves that were read at once: those of the slots from @first of one node on, below @end. */
+/* @nr leaves that were read at once: those of one node's slots from @first on, below @end. */
 struct leaves {
 	void *buf;
 	const void *at[SLOTS]; /* by slot; NULL: none, or not read */
@@ -352,8 +352,9 @@ static unsigned int put_words(struct walk *w, const uint64_t *entries, unsigned 
 	return nr;
 }
 
-/* How many of @nr slots hold a swapped page of an area for certain. @nr or the slot after them: an
- * entry with a sibling behind it covers more pages than one, and is left to add_entry(). */
+/* How many slots from the first on, @room at most, hold a swapped page of an area for certain. An
+ * entry with a sibling behind it, if that is among the @nr slots, covers more pages than one: it is
+ * left to add_entry(). */
 static unsigned int count_pages(const uint64_t *slots, unsigned int nr, unsigned int room)
 {
 	unsigned int n = 0;
