@@ -503,13 +503,14 @@ static int walk_root(struct walk *w)
 		return r;
 	if (is_node(head)) {
 		root.node = head - 2;
-		r = pgs_kmem_read(w->kmem, root.node, w->kmem->at.xa_node_shift, &shift);
-		if (r || shift >= 64)
+		r = pgs_kcore_read(w->kmem->kcore, root.node, w->node, w->kmem->at.xa_node_bytes);
+		shift = r ? 64 : kmem_get(w->node, w->kmem->at.xa_node_shift);
+		if (shift >= 64)
 			return -ESTALE;
 		root.shift = (unsigned int)shift;
 		end = shift + slot_bits(w) >= 64 ? UINT64_MAX
 						 : UINT64_C(1) << (shift + slot_bits(w));
-		r = w->from < end ? walk_node(w, &root, NULL) : 0;
+		r = w->from < end ? walk_node(w, &root, w->node) : 0;
 	} else if (!w->from) {
 		r = add_entry(w, head, 0, 1);
 	}
