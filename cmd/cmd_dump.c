@@ -63,7 +63,7 @@ static error_t add_entry(struct dump_opts *o, const char *word, struct argp_stat
 		return ENOMEM;
 	o->entries = more;
 	if (pgs_parse_u64(word, &more[o->nr_entries++]))
-		argp_error(state, "'%s' is not a 64-bit entry", word);
+		argp_error(state, "'%s' is not an entry: 64 bits, as in 0x86000000000004d2", word);
 	return 0;
 }
 
@@ -126,7 +126,8 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 			argp_error(state, "one --pfn at a time");
 		o->pfn = true;
 		if (arg && pgs_parse_range(arg, 1, &o->frames))
-			argp_error(state, "'%s' is not a range of frames", arg);
+			argp_error(state,
+				   "'%s' is not a range of frames: START-END or START+NUMBER", arg);
 		return 0;
 	case OPT_FILE:
 		if (o->file)

@@ -49,17 +49,6 @@ static const struct argp_child children[] = {
 	{0},
 };
 
-/* The index of a word of @len bytes in @names, or @nr. */
-static unsigned int index_of(const char *const *names, unsigned int nr, const char *word,
-			     size_t len)
-{
-	unsigned int i = 0;
-
-	while (i < nr && (strlen(names[i]) != len || memcmp(names[i], word, len) != 0))
-		i++;
-	return i;
-}
-
 static unsigned int parse_sections(const char *list, struct argp_state *state)
 {
 	unsigned int mask = 0;
@@ -67,22 +56,23 @@ static unsigned int parse_sections(const char *list, struct argp_state *state)
 	size_t len;
 
 	while ((word = pgs_list_next(&list, &len))) {
-		unsigned int section = index_of(section_names, NR_SECTIONS, word, len);
+		char name[64];
 
-		if (section == NR_SECTIONS)
-			argp_error(state, "'%.*s' is not a section", (int)len, word);
-		mask |= SECTION_BIT(section);
+		snprintf(name, sizeof(name), "%.*s", (int)len, word);
+		mask |= SECTION_BIT(opt_choice(name, section_names, state));
 	}
 	return mask;
 }
 
 static enum cgroup_key parse_key(const char *word, struct argp_state *state)
 {
-	unsigned int key = index_of(cgroup_key_names, NR_CGROUP_KEYS, word, strlen(word));
+	static const char *const words[] = {[CGROUP_KEY_USAGE - 1] = "usage",
+					    [CGROUP_KEY_SWAP - 1] = "swap",
+					    [CGROUP_KEY_SCANNED - 1] = "scanned",
+					    [CGROUP_KEY_STALLED - 1] = "stalled",
+					    NULL};
 
-	if (key == NR_CGROUP_KEYS || key == CGROUP_KEY_NONE)
-		argp_error(state, "'%s' is not one of usage, swap, scanned, stalled", word);
-	return (enum cgroup_key)key;
+	return opt_choice(word, words, state) + 1;
 }
 
 static uint64_t parse_number(const char *what, const char *word, struct argp_state *state)
@@ -110,7 +100,8 @@ static struct pgs_count parse_size(const char *word, struct argp_state *state)
 	struct pgs_count size = {.set = true};
 
 	if (pgs_parse_size(word, &size.n))
-		argp_error(state, "'%s' is not a size", word);
+		argp_error(state, "'%s' is not a size: bytes, or with K, M, G or T as in 1.5G",
+			   word);
 	return size;
 }
 

@@ -30,7 +30,7 @@ enum section {
 };
 
 #define SECTION_BIT(section) (1u << (section))
-extern const char *const section_names[NR_SECTIONS];
+extern const char *const section_names[NR_SECTIONS + 1]; /* the last is NULL */
 
 /* What --sort orders cgroups by, from the largest down. */
 enum cgroup_key {
@@ -41,7 +41,6 @@ enum cgroup_key {
 	CGROUP_KEY_STALLED, /* in the interval */
 	NR_CGROUP_KEYS,
 };
-extern const char *const cgroup_key_names[NR_CGROUP_KEYS];
 
 struct reclaim_opts {
 	struct opt_target source; /* --root, --kmod and --kcore of it */

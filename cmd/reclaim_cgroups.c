@@ -96,12 +96,6 @@ static void report_cgroup(struct report *rep, const struct reading_cgroup *cgrou
 
 /* ---- which of them, and in what order -------------------------------------------------------- */
 
-const char *const cgroup_key_names[NR_CGROUP_KEYS] = {
-	[CGROUP_KEY_NONE] = "as given",	  [CGROUP_KEY_USAGE] = "usage",
-	[CGROUP_KEY_SWAP] = "swap",	  [CGROUP_KEY_SCANNED] = "scanned",
-	[CGROUP_KEY_STALLED] = "stalled",
-};
-
 struct ranked {
 	const struct reading_cgroup *cgroup;
 	const struct pgs_memcg_stat *before; /* never NULL */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const section_names[NR_SECTIONS] = {
+const char *const section_names[NR_SECTIONS + 1] = {
 	[SECTION_RATES] = "rates",	   [SECTION_PSI] = "psi",
 	[SECTION_CGROUP] = "cgroup",	   [SECTION_SWAP] = "swap",
 	[SECTION_WRITEBACK] = "writeback", [SECTION_REPORTING] = "reporting",

@@ -106,7 +106,7 @@ stop_sampling() {
 	run_pgscan reclaim-report --json -i 0.1 -c 1 --section=psi,swap
 	jq_is '[.rows[].section] | unique' '["psi","swap"]'
 	run_pgscan 2 reclaim-report --section=rates,nonsense
-	[[ $stderr == *"'nonsense' is not a section"* ]]
+	[[ $stderr == *"'nonsense' is not one of rates, psi, cgroup,"* ]]
 	run_pgscan 2 reclaim-report --section=rates -g /
 	run_pgscan 2 reclaim-report -i 0
 	run_pgscan 2 reclaim-report -c 0
