@@ -206,34 +206,36 @@ reported() {
 	value reported '.zone == null' value
 }
 
-# reports_again PAGES: at least so many are reported
-reports_again() {
-	(($(reported) >= $1))
+# all_reported PAGES: how many are, once it is at least so many and no more come: reports are sent two
+# seconds apart, a sixteenth of the free blocks and never less than 32 at a time (page_reporting_cycle()).
+all_reported() {
+	local now last=-4096 end=$((SECONDS + 90))
+
+	until now=$(reported) && ((now >= $1 && now < last + 4096)); do
+		((SECONDS < end)) || fail "$now pages are reported, not $1" || return
+		last=$now
+		sleep 3
+	done
+	echo "$now"
 }
 
 @test "reclaim-report: what a program frees is reported to the hypervisor" {
-	local before during after
+	local pages before during after
 
 	modprobe virtio_balloon 2>/dev/null || true
 	run_pgscan reclaim-report --json -i 0.1 -c 1 --section=reporting
 	[[ $(value negotiated true value) == 1 ]] || skip "no balloon that reports"
 	[[ $(value balloon true value) == 1 && $(value offered true value) == 1 ]]
 	[[ $(value least_order true value) == "$(</sys/module/page_reporting/parameters/page_reporting_order)" ]]
-	# Reports are sent every two seconds, some blocks at a time.
-	wait_for reports_again $(($(value free '.zone == null' value) * 3 / 4)) ||
-		fail "$(reported) are reported"
-	before=$(reported)
-	# 1 GiB of 2
-	target_start anon pages=262144 write=all
-	during=$(reported)
-	((during < before - 100000)) || fail "$during of $before are reported while it is in use"
+	pages=$(($(value free '.zone == null' value) * 3 / 4))
+	before=$(all_reported "$pages")
+	target_start anon pages="$pages" write=all
+	during=$(all_reported 0)
+	((during < before - pages / 2)) || fail "$during of $before are reported while it is in use"
 	mark taken
 	target_stop
 	# Not all: some of what is free again lies in blocks that are in part in use by others.
-	wait_for reports_again $((during + (before - during) * 4 / 5)) ||
-		fail "$(reported) are reported, $before before, $during meanwhile"
-	sleep 5
-	after=$(reported)
+	after=$(all_reported $((during + (before - during) * 4 / 5)))
 	mark freed
 	echo $((after - during)) >/out/reporting # for tests/vm/vm-verdict
 	# The module and the walk over all pages count the same on a quiet machine.

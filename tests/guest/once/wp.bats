@@ -69,17 +69,23 @@ methods() {
 	done
 }
 
+# write_and_swap KIND METHOD [OPTION...]: wp looks on while a target of that kind, all of whose 64 pages have
+# been written, writes ten of them, and all go to swap.
+write_and_swap() {
+	target_start "$1" pages=64 write=0-63
+	wp_start --method="$2" --range="$(region "$1")" "${@:3}"
+	target_cmd write "$1" 10-19
+	target_cmd pageout "$1" all
+	wp_end
+}
+
 @test "a page that was written and went to swap is written" {
 	local method
 
 	swap_disk 0
 	for method in $(methods); do
-		target_start anon pages=64 write=0-63
-		wp_start --method="$method" --range="$(region anon)"
-		target_cmd write anon 10-19
-		target_cmd pageout anon all
+		write_and_swap anon "$method"
 		grep -q '^VmSwap:[[:space:]]*[1-9]' "/proc/$TARGET/status"
-		wp_end
 		wp_written anon 10,11,12,13,14,15,16,17,18,19
 	done
 }
@@ -89,11 +95,7 @@ methods() {
 
 	swap_disk 0
 	for method in $(methods); do
-		target_start shm pages=64 write=0-63
-		wp_start --method="$method" --by=vma --range="$(region shm)"
-		target_cmd write shm 10-19
-		target_cmd pageout shm all
-		wp_end
+		write_and_swap shm "$method" --by=vma
 		if [[ $method == uffd ]]; then
 			jq -se '.[0].written == 10' "$out" >/dev/null
 		else
