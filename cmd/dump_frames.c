@@ -80,12 +80,17 @@ static int gather(struct dump_frames *f, size_t count)
 /*
  * A frame that left the page and came back meanwhile betrays itself: flags and count were read
  * while it was mapped nowhere. Pages without a struct page (the zero page, a driver's) have neither
- * bit and always count 0.
+ * bit and always count 0; the huge zero page counts 0 too, but is shown as a file's: pagemap takes
+ * for one what is not PageAnon (fs/proc/task_mmu.c).
  */
 static bool was_unmapped(const struct dump_frames *f, uint64_t i)
 {
-	return f->words[i] & (PGS_PM_FILE | PGS_PM_EXCLUSIVE) && f->pfns[i] != PGS_NO_FRAME &&
-	       pgs_kpage_has(f->kpage, PGS_KPAGECOUNT) && !f->word[PGS_KPAGECOUNT][i];
+	if (!(f->words[i] & (PGS_PM_FILE | PGS_PM_EXCLUSIVE)) || f->pfns[i] == PGS_NO_FRAME)
+		return false;
+	if (!pgs_kpage_has(f->kpage, PGS_KPAGECOUNT) || f->word[PGS_KPAGECOUNT][i])
+		return false;
+	return !pgs_kpage_has(f->kpage, PGS_KPAGEFLAGS) ||
+	       !(f->word[PGS_KPAGEFLAGS][i] & PGS_KPF_ZERO_PAGE);
 }
 
 /*

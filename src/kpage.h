@@ -46,8 +46,9 @@ int pgs_kpage_gather(struct pgs_kpage *kpage, enum pgs_kpage_file file, const ui
 
 /* ---- flags ----------------------------------------------------------------------------------- */
 
-#define PGS_KPF_BITS 64u
-#define PGS_KPF_KSM  (UINT64_C(1) << 21)
+#define PGS_KPF_BITS	  64u
+#define PGS_KPF_KSM	  (UINT64_C(1) << 21)
+#define PGS_KPF_ZERO_PAGE (UINT64_C(1) << 24)
 /* The name of kpageflags bit @bit ("lru", "hugetlb"); NULL for one that has none. Names are those
  * of include/uapi/linux/kernel-page-flags.h in lower case, but `hugetlb` for KPF_HUGE. */
 const char *pgs_kpf_name(unsigned int bit);

@@ -33,6 +33,16 @@ load lib/dump
 	same_as_pmref huge hugezero
 }
 
+@test "truth: the flags of the huge zero page, whose mappings the kernel does not count" {
+	requires kfeat:thp kfeat:kpageflags kfeat:pfn
+	target_start anon hugezero=1
+	run_pgscan dump --flags --json --range="$(region hugezero)" "$TARGET"
+	jq_is '[.rows[] | [.zero, .racy, (.symbolic // "" | test("zero_page"))]] | unique' \
+		'[[true,false,true]]'
+	run_pgscan dump --by=flags --json --range="$(region hugezero)" "$TARGET"
+	jq_is '[.rows[].pages] | add' "${PAGES[hugezero]}"
+}
+
 @test "truth: shared memory of each kind, with a second and a private mapping" {
 	requires kfeat:pagemap kfeat:map_files
 	local kind
