@@ -19,7 +19,7 @@
 /* pgscan's own handlers: a signal that comes before the exec must do what it would do after it. */
 static void reset_handlers(void)
 {
-	static const int handled[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+	static const int handled[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ};
 
 	for (size_t i = 0; i < sizeof(handled) / sizeof(handled[0]); i++) {
 		struct sigaction sa;

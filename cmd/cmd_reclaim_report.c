@@ -328,20 +328,30 @@ static int print_report(struct run *run, FILE *f)
 	if (!r)
 		r = run->opts->command ? reclaim_command(run) : run_samples(run);
 	run_fini(run);
-	r = out_finish(&run->out, r);
-	return run->has_status ? run->status : r;
+	return out_finish(&run->out, r);
 }
 
-/* A file that holds less than the one before is worse than that; but a command ran only once. */
+/*
+ * A file that holds less than the one before is worse than that; but a command ran only once. What
+ * could not be written whole is never kept.
+ */
 static bool is_worth_keeping(const struct run *run, int status)
 {
-	if (run->has_status || !status)
+	if (!status || (run->has_status && status != PGS_EXIT_FAILED))
 		return true;
 	return status == PGS_EXIT_INCOMPLETE &&
 	       !(cmd_interrupted && run->opts->output.out.fmt == PGS_FMT_OPENMETRICS);
 }
 
-static int run_report(struct run *run)
+/* The command's; but if it succeeded and its report is lost, that was no success. */
+static int exit_status(const struct run *run, int status)
+{
+	if (run->has_status && (run->status || status != PGS_EXIT_FAILED))
+		return run->status;
+	return status;
+}
+
+static int write_report(struct run *run)
 {
 	struct output_file file;
 	int r;
@@ -361,7 +371,14 @@ static int run_report(struct run *run)
 	if (!output_file_commit(&file))
 		return r;
 	msg_error("cannot write '%s': %s", run->opts->output_file, strerror(errno));
-	return run->has_status ? r : PGS_EXIT_FAILED;
+	return PGS_EXIT_FAILED;
+}
+
+static int run_report(struct run *run)
+{
+	int r = write_report(run);
+
+	return exit_status(run, r);
 }
 
 /* Each sample takes the place of the one before: for node_exporter's textfile collector. */

@@ -4,8 +4,8 @@
  *
  * The signals that would end pgscan are blocked and waited for, so that none can leave the cgroup
  * behind. The first is passed on to the command, unless the terminal has sent it to both; a second
- * one, or 5 seconds after SIGTERM or SIGHUP, kills all that is in the cgroup. What the command
- * leaves running is moved to pgscan's own cgroup, or killed if pgscan was told to end.
+ * one, or 5 seconds after any but SIGINT, kills all that is in the cgroup. What the command leaves
+ * running is moved to pgscan's own cgroup, or killed if pgscan was told to end.
  */
 #include "child.h"
 #include "reclaim.h"
@@ -302,6 +302,7 @@ static void block_signals(sigset_t *signals, sigset_t *old)
 	sigaddset(signals, SIGINT);
 	sigaddset(signals, SIGTERM);
 	sigaddset(signals, SIGHUP);
+	sigaddset(signals, SIGQUIT);
 	sigprocmask(SIG_BLOCK, signals, old);
 }
 

@@ -20,7 +20,7 @@ static void on_interrupt(int sig, siginfo_t *info, void *context)
 	cmd_interrupted = sig;
 }
 
-static void on_pipe(int sig, siginfo_t *info, void *context)
+static void on_write(int sig, siginfo_t *info, void *context)
 {
 	(void)sig;
 	(void)info;
@@ -48,9 +48,10 @@ void signals_init(void)
 	install(SIGINT, on_interrupt, SA_RESETHAND);
 	install(SIGTERM, on_interrupt, SA_RESETHAND);
 	install(SIGHUP, on_interrupt, SA_RESETHAND);
-	/* write() must return EPIPE. A handler and not SIG_IGN, which would survive the exec of a
-	 * command of the user's. */
-	install(SIGPIPE, on_pipe, SA_RESTART);
+	/* write() must return EPIPE, or EFBIG. A handler and not SIG_IGN, which would survive the
+	 * exec of a command of the user's. */
+	install(SIGPIPE, on_write, SA_RESTART);
+	install(SIGXFSZ, on_write, SA_RESTART);
 }
 
 #define NS UINT64_C(1000000000)

@@ -38,6 +38,14 @@ load lib/dump
 	done
 }
 
+@test "a limit on the size of files is as a full disk" {
+	target_start anon pages=10000 write=0-9999/2
+	status=0
+	(ulimit -f 4 && "$PGSCAN" dump --json --range="$(region anon)" "$TARGET") >"$out" 2>"$err" ||
+		status=$?
+	[[ $status == 1 && $(<"$err") == *"File too large"* ]] || fail "status $status, $(<"$err")"
+}
+
 @test "a closed standard output is a failure, not silence" {
 	status=0
 	"$PGSCAN" dump --json --vma='[stack]' $$ >&- 2>"$err" || status=$?

@@ -276,3 +276,38 @@ stop() {
 	run_pgscan 1 reclaim-report --output-file="$BATS_TEST_TMPDIR/no/report" -i 0.1 -c 1
 	[[ $stderr == *"cannot write"* ]]
 }
+
+@test "command: a report that cannot be written is no success, and takes no file's place" {
+	local report=$BATS_TEST_TMPDIR/report
+
+	status=0
+	"$PGSCAN" reclaim-report -- true >/dev/full 2>"$err" || status=$?
+	[[ $status == 1 && $(<"$err") == *"No space left"* ]] || fail "status $status, $(<"$err")"
+	status=0
+	"$PGSCAN" reclaim-report -- sh -c 'exit 7' >/dev/full 2>"$err" || status=$?
+	((status == 7)) || fail "status $status"
+
+	echo old >"$report"
+	status=0
+	(
+		ulimit -f 4 # KiB; over it SIGXFSZ kills who does not expect it
+		"$PGSCAN" reclaim-report --json --output-file="$report" -- true
+	) 2>"$err" || status=$?
+	[[ $status == 1 && $(<"$err") == *"File too large"* ]] || fail "status $status, $(<"$err")"
+	[[ $(<"$report") == old ]]
+	[[ $(ls "$BATS_TEST_TMPDIR") != *report.* ]]
+}
+
+@test "command: SIGQUIT ends it as SIGTERM does, and no cgroup stays" {
+	needs_cgroups
+	local fifo=$BATS_TEST_TMPDIR/fifo
+
+	mkfifo "$fifo"
+	env --default-signal=QUIT "$PGSCAN" reclaim-report --json -- \
+		sh -c 'ulimit -c 0; echo up >'"$fifo"'; exec sleep 1000' >"$out" 2>"$err" 3>&- &
+	background=$!
+	read -r <"$fifo"
+	stop QUIT
+	((status == 131)) || fail "status $status"
+	jq_is '[.summary.status, .complete]' '[131,true]'
+}
