@@ -10,9 +10,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define MODULE_RUNS  4096u /* records a request: 128 KiB */
-#define KMEM_ENTRIES 4096u
-#define KMEM_FIRST   64u /* entries that are asked for at first */
+#define MODULE_RUNS 4096u /* records a request: 128 KiB */
+
+/* So much is asked of kernel memory at first, and twice as much each time, up to so much. */
+#define KMEM_ENTRIES	 64u
+#define KMEM_ENTRIES_MAX 4096u
+#define KMEM_PAGES	 UINT64_C(512)
+#define KMEM_PAGES_MAX	 (UINT64_C(1) << 50)
 
 /* A provider. Each fills the run that starts at @addr; `shmem` below is the common front. */
 struct shmem_ops {
@@ -51,7 +55,8 @@ struct pgs_shmem {
 	struct pgs_kobject object;
 	struct pgs_kentries *entries;
 	size_t nr_entries, next_entry;
-	size_t ask_entries; /* how many to ask for the next time */
+	size_t ask_entries; /* the next time */
+	uint64_t ask_pages;
 };
 
 const char *pgs_source_name(enum pgs_source source)
@@ -323,13 +328,19 @@ static void set_reason(struct pgs_shmem *shmem, int err)
 	snprintf(shmem->reason, sizeof(shmem->reason), "%s", pgs_ctx_error(shmem->ctx));
 }
 
+static void ask_little(struct pgs_shmem *shmem)
+{
+	shmem->ask_entries = KMEM_ENTRIES;
+	shmem->ask_pages = KMEM_PAGES;
+}
+
 static void close_file(struct pgs_shmem *shmem)
 {
 	pgs_residency_close(shmem->res);
 	shmem->res = NULL;
 	shmem->has_object = false;
 	shmem->nr_entries = shmem->next_entry = 0;
-	shmem->ask_entries = KMEM_FIRST;
+	ask_little(shmem);
 	pgs_closep(&shmem->file_fd);
 	shmem->file_fd = -1;
 }
@@ -351,7 +362,7 @@ static bool open_object(struct pgs_shmem *shmem, const struct pgs_vma *vma)
 	if (!shmem->kmem || !pgs_kmem_has(shmem->kmem, PGS_KMEM_OBJECT))
 		return false;
 	if (!shmem->entries)
-		shmem->entries = calloc(KMEM_ENTRIES, sizeof(*shmem->entries));
+		shmem->entries = calloc(KMEM_ENTRIES_MAX, sizeof(*shmem->entries));
 	shmem->file_fd =
 		shmem->entries ? pgs_map_file_open(shmem->ctx, shmem->pid, vma, O_PATH) : -1;
 	shmem->has_object = shmem->file_fd >= 0 &&
@@ -401,21 +412,31 @@ static int kmem_failed(struct pgs_shmem *shmem, int err)
 	return pgs_ctx_fail(shmem->ctx, err, "cannot read kernel memory: %s", strerror(-err));
 }
 
-/* The entries that hold page @index, up to page @end at the most. Few at first, more each time: who
- * goes on with words has no use for them. */
+static void ask_more(struct pgs_shmem *shmem)
+{
+	if (shmem->ask_entries < KMEM_ENTRIES_MAX)
+		shmem->ask_entries *= 2;
+	if (shmem->ask_pages < KMEM_PAGES_MAX)
+		shmem->ask_pages *= 2;
+}
+
+/* The entries that hold page @index, up to page @end at the most. Of few pages at first, and of
+ * more each time: who goes on with words has no use for them. */
 static int load_entries(struct pgs_shmem *shmem, uint64_t index, uint64_t end)
 {
-	size_t room = shmem->ask_entries;
-	int n = shmem->counts ? pgs_kmem_states(shmem->kmem, &shmem->object, index, end,
-						shmem->entries, room)
-			      : pgs_kmem_entries(shmem->kmem, &shmem->object, index, end,
-						 shmem->entries, room);
+	int n;
 
+	if (end - index > shmem->ask_pages)
+		end = index + shmem->ask_pages;
+	n = shmem->counts ? pgs_kmem_states(shmem->kmem, &shmem->object, index, end, shmem->entries,
+					    shmem->ask_entries)
+			  : pgs_kmem_entries(shmem->kmem, &shmem->object, index, end,
+					     shmem->entries, shmem->ask_entries);
 	if (n < 0)
 		return kmem_failed(shmem, n);
 	shmem->nr_entries = (size_t)n;
 	shmem->next_entry = 0;
-	shmem->ask_entries = room < KMEM_ENTRIES ? 2 * room : room;
+	ask_more(shmem);
 	return 0;
 }
 
@@ -472,7 +493,7 @@ static ssize_t kmem_words(struct pgs_shmem *shmem, const struct pgs_vma *vma, ui
 	ssize_t n = pgs_kmem_words(shmem->kmem, &shmem->object, index,
 				   index + ((end - addr) >> shift), words, room);
 
-	shmem->ask_entries = KMEM_FIRST;
+	ask_little(shmem);
 	return n < 0 ? kmem_failed(shmem, (int)n) : n;
 }
 
