@@ -249,6 +249,20 @@ counts_are() {
 	same_words shm
 }
 
+@test "counts: mapped at the start, which is not what the rest is" {
+	requires module
+	swap_disk 0
+	target_start shm kind=memfd pages=4096 write=all
+	wait_for out_of_memory shm all
+	same_runs shm
+	target_cmd read shm 0-999
+	counts_are shm 1000 3096 0 0
+	target_cmd read shm 2000-2999
+	counts_are shm 2000 2096 0 0
+	same_words shm
+	same_runs shm
+}
+
 # Of 1024 written pages of 2048, so many are wherever the kernel says
 counts_are_the_kernels() {
 	local swapped
@@ -275,18 +289,27 @@ counts_are_the_kernels() {
 	counts_are_the_kernels
 }
 
-# same_words REGION: the words are the same, whoever is asked
-same_words() {
-	local use range first=$BATS_TEST_TMPDIR/words
+# sources_agree ARGS...: what dump prints is the same, whoever is asked
+sources_agree() {
+	local use first=$BATS_TEST_TMPDIR/first
 
-	range=$(region "$1")
 	rm -f "$first"
 	for use in "${slot_sources[@]}"; do
 		# shellcheck disable=SC2086 # words are meant
-		run_pgscan dump $use --format=raw --range="$range" "$TARGET"
+		run_pgscan dump $use "$@" "$TARGET"
 		[[ -e $first ]] || cp "$out" "$first"
 		cmp "$out" "$first"
 	done
+}
+
+# same_words REGION
+same_words() {
+	sources_agree --format=raw --range="$(region "$1")"
+}
+
+# same_runs REGION: each source is asked in pieces of its own, which do not show
+same_runs() {
+	sources_agree --format=tsv --columns=start,pages,state,pfn,swap_offset --range="$(region "$1")"
 }
 
 @test "words: slots in no order, each page a run" {
