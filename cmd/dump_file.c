@@ -4,6 +4,7 @@
 
 #include "../src/caps.h"
 #include "../src/cleanup.h"
+#include "../src/overlay.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -56,6 +57,7 @@ struct file_walk {
 	struct dump *d;
 	int fd;
 	bool shmem;
+	bool overlay; /* it may be on tmpfs, or on a disk */
 	uint64_t size;
 };
 
@@ -95,6 +97,8 @@ static enum pgs_state residency_state(const struct file_walk *w, bool data, bool
 {
 	if (resident)
 		return PGS_PRESENT;
+	if (data && w->overlay)
+		return PGS_UNKNOWN;
 	return data && w->shmem ? PGS_SWAPPED : PGS_NONE;
 }
 
@@ -299,7 +303,16 @@ static int open_file(struct file_walk *w, const char *path)
 		return pgs_ctx_fail(w->d->ctx, -EINVAL, "'%s' is not a regular file", path);
 	w->size = (uint64_t)st.st_size;
 	w->shmem = fs.f_type == TMPFS_MAGIC;
+	w->overlay = fs.f_type == OVERLAYFS_SUPER_MAGIC && pgs_overlay_may_swap(w->d->ctx, w->fd);
 	return 0;
+}
+
+static void tell_overlay(struct dump *d)
+{
+	static const char what[] = "cannot tell whether pages are in swap: " PGS_OVERLAY_REASON;
+
+	msg_warn("%s", what);
+	out_error(d->out, 0, what, 0);
 }
 
 int dump_file(struct dump *d)
@@ -315,6 +328,8 @@ int dump_file(struct dump *d)
 	pgs_closep(&w.fd);
 	if (r && !out_failed(d->out))
 		dump_failed(d, 0, pgs_ctx_error(d->ctx), r);
+	if (d->total.counts.state[PGS_UNKNOWN] && w.overlay)
+		tell_overlay(d);
 	out_summary(d->out, "pages", PGS_U64, pgs_u64(d->total.counts.pages));
 	for (unsigned int i = PGS_PRESENT; i <= PGS_NONE; i++)
 		out_summary(d->out, pgs_state_name(i), PGS_U64, pgs_u64(d->total.counts.state[i]));

@@ -4,6 +4,7 @@
 #include "caps.h"
 #include "cleanup.h"
 #include "mountinfo.h"
+#include "overlay.h"
 #include "procfs.h"
 
 #include <errno.h>
@@ -25,7 +26,7 @@
 /* What is known of a file system's device. */
 struct fs_dev {
 	unsigned int major, minor;
-	bool shmem;
+	bool shmem, overlay;
 	uint64_t huge_bytes; /* hugetlbfs */
 };
 
@@ -130,15 +131,16 @@ bool pgs_maps_empty(const struct pgs_maps *maps)
 
 /* ---- which file systems are shmem, or hugetlbfs ---------------------------------------------- */
 
-static int vma_fstatfs(struct pgs_maps *maps, const struct pgs_vma *vma, struct statfs *ret_fs)
+static int vma_fstatfs(struct pgs_ctx *ctx, pid_t pid, const struct pgs_vma *vma,
+		       struct statfs *ret_fs)
 {
 	_cleanup_close_ int fd = -1;
 
-	if (!pgs_mech_enabled(maps->ctx, PGS_MECH_MAP_FILES))
+	if (!pgs_mech_enabled(ctx, PGS_MECH_MAP_FILES))
 		return -EOPNOTSUPP;
-	fd = pgs_open(maps->ctx,
+	fd = pgs_open(ctx,
 		      PGS_CAPS_OTHERS | PGS_CAP(CAP_CHECKPOINT_RESTORE) | PGS_CAP(CAP_SYS_ADMIN),
-		      O_PATH, "proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)maps->pid, vma->start,
+		      O_PATH, "proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, vma->start,
 		      vma->end);
 	if (fd < 0)
 		return fd;
@@ -146,17 +148,19 @@ static int vma_fstatfs(struct pgs_maps *maps, const struct pgs_vma *vma, struct 
 }
 
 /* The type that the process's own mounts give a device: 1, or 0 if none is of it. */
-static int mount_type(struct pgs_maps *maps, const struct pgs_vma *vma, char ret_type[16])
+static int mount_type(struct pgs_ctx *ctx, pid_t pid, const struct pgs_vma *vma, char ret_type[16],
+		      bool *ret_overlay)
 {
 	_cleanup_free_ char *text = NULL;
 	struct pgs_mount mount;
 
-	if (pgs_read_file(maps->ctx, PGS_CAP(CAP_SYS_PTRACE), &text, "proc/%d/mountinfo",
-			  (int)maps->pid) < 0)
+	if (pgs_read_file(ctx, PGS_CAP(CAP_SYS_PTRACE), &text, "proc/%d/mountinfo", (int)pid) < 0)
 		return 0;
 	for (char *rest = text; pgs_mount_next(&rest, &mount);)
 		if (mount.dev == makedev(vma->dev_major, vma->dev_minor)) {
 			snprintf(ret_type, 16, "%s", mount.type);
+			*ret_overlay = ctx->live && !strcmp(mount.type, "overlay") &&
+				       pgs_overlay_has_tmpfs(mount.super_options);
 			return 1;
 		}
 	return 0;
@@ -167,19 +171,20 @@ static int mount_type(struct pgs_maps *maps, const struct pgs_vma *vma, char ret
  * without a mount of that process says nothing: there the file itself is asked.
  * Returns 0, or -errno: it could not be; *@ret_dev is then of no special kind.
  */
-static int find_fs(struct pgs_maps *maps, const struct pgs_vma *vma, struct fs_dev *ret_dev)
+static int find_fs(struct pgs_ctx *ctx, pid_t pid, const struct pgs_vma *vma,
+		   struct fs_dev *ret_dev)
 {
 	char type[16];
 	struct statfs fs;
 	int r;
 
 	*ret_dev = (struct fs_dev){.minor = vma->dev_minor};
-	if (mount_type(maps, vma, type) && strcmp(type, "rootfs") && strcmp(type, "devtmpfs") &&
-	    strcmp(type, "hugetlbfs")) {
+	if (mount_type(ctx, pid, vma, type, &ret_dev->overlay) && strcmp(type, "rootfs") &&
+	    strcmp(type, "devtmpfs") && strcmp(type, "hugetlbfs")) {
 		ret_dev->shmem = !strcmp(type, "tmpfs");
 		return 0;
 	}
-	r = vma_fstatfs(maps, vma, &fs);
+	r = vma_fstatfs(ctx, pid, vma, &fs);
 	if (r)
 		return r;
 	ret_dev->shmem = fs.f_type == TMPFS_MAGIC;
@@ -188,9 +193,9 @@ static int find_fs(struct pgs_maps *maps, const struct pgs_vma *vma, struct fs_d
 }
 
 /* A memfd, a SysV segment or shared anonymous memory, whose names are no paths. */
-static bool is_on_shm_mnt(const struct pgs_maps *maps, const struct pgs_vma *vma)
+static bool is_on_shm_mnt(const struct pgs_ctx *ctx, const struct pgs_vma *vma)
 {
-	const struct fs_dev *shm_mnt = &maps->ctx->devices->shm_mnt;
+	const struct fs_dev *shm_mnt = &ctx->devices->shm_mnt;
 
 	return vma->dev_major == shm_mnt->major && vma->dev_minor == shm_mnt->minor;
 }
@@ -199,21 +204,28 @@ static bool is_on_shm_mnt(const struct pgs_maps *maps, const struct pgs_vma *vma
  * Neither has a block device, so the major number is 0 (get_anon_bdev()). A mapping without a file
  * has minor 0 too; inode 0 says nothing, for a System V segment's is its id, and the first has 0.
  */
-static struct fs_dev fs_of(struct pgs_maps *maps, const struct pgs_vma *vma)
+static struct fs_dev fs_of(struct pgs_ctx *ctx, pid_t pid, const struct pgs_vma *vma)
 {
-	struct pgs_devices *known = maps->ctx->devices;
+	struct pgs_devices *known = ctx->devices;
 	struct fs_dev dev = {0};
 
 	if (vma->dev_major || !vma->dev_minor)
 		return dev;
-	if (is_on_shm_mnt(maps, vma))
+	if (is_on_shm_mnt(ctx, vma))
 		return known->shm_mnt;
 	for (size_t i = 0; i < known->nr; i++)
 		if (known->dev[i].minor == vma->dev_minor)
 			return known->dev[i];
-	if (!find_fs(maps, vma, &dev) && known->nr < DEVICES_MAX)
+	if (!find_fs(ctx, pid, vma, &dev) && known->nr < DEVICES_MAX)
 		known->dev[known->nr++] = dev;
 	return dev;
+}
+
+bool pgs_maps_overlay(struct pgs_ctx *ctx, pid_t pid, unsigned int minor)
+{
+	const struct pgs_vma vma = {.dev_minor = minor};
+
+	return !refresh_devices(ctx) && fs_of(ctx, pid, &vma).overlay;
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -295,7 +307,7 @@ static bool suffix_is_name(struct pgs_maps *maps, const struct pgs_vma *vma)
 	_cleanup_close_ int fd = -1;
 	struct stat st;
 
-	if (vma->name[0] != '/' || is_on_shm_mnt(maps, vma))
+	if (vma->name[0] != '/' || is_on_shm_mnt(maps->ctx, vma))
 		return false;
 	fd = pgs_open(maps->ctx, PGS_CAPS_OTHERS, O_PATH, "proc/%d/root%s", (int)maps->pid,
 		      vma->name);
@@ -354,7 +366,7 @@ static void set_name(struct pgs_vma *vma, const char *name)
 
 static void classify(struct pgs_maps *maps, struct pgs_vma *vma, char *name)
 {
-	struct fs_dev fs = fs_of(maps, vma);
+	struct fs_dev fs = fs_of(maps->ctx, maps->pid, vma);
 
 	vma->name = name;
 	vma->name_len = recover_name(maps, vma, name, vma->name_len);
@@ -368,7 +380,7 @@ static void classify(struct pgs_maps *maps, struct pgs_vma *vma, char *name)
 	else if (is_device(maps, vma))
 		vma->kind = PGS_VMA_DEVICE;
 	else
-		vma->kind = PGS_VMA_FILE;
+		vma->kind = fs.overlay ? PGS_VMA_OVERLAY : PGS_VMA_FILE;
 	if (!vma->name_len) {
 		set_name(vma, vma->kind == PGS_VMA_SHMEM ? "[shmem]" : "[anon]");
 		return;

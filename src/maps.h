@@ -10,6 +10,8 @@
 enum pgs_vma_kind {
 	PGS_VMA_ANON,	 /* private anonymous, with heap and stacks */
 	PGS_VMA_SHMEM,	 /* memfd, SysV, shared anonymous, a file on tmpfs */
+	PGS_VMA_OVERLAY, /* a file of an overlay that has a layer on tmpfs: SHMEM or FILE
+			    (overlay.h) */
 	PGS_VMA_FILE,	 /* any other file */
 	PGS_VMA_DEVICE,	 /* a character device: pagemap may not show its page tables */
 	PGS_VMA_SPECIAL, /* [vdso] [vvar] [vsyscall] and kin */
@@ -51,3 +53,6 @@ int pgs_maps_next(struct pgs_maps *maps, struct pgs_vma *ret_vma)
 	__attribute__((nonnull, warn_unused_result));
 /* pgs_maps_empty - true when the end came without a single mapping: a process without memory. */
 bool pgs_maps_empty(const struct pgs_maps *maps) __attribute__((nonnull));
+
+/* pgs_maps_overlay - whether mappings of @pid on device 0:@minor are of kind PGS_VMA_OVERLAY. */
+bool pgs_maps_overlay(struct pgs_ctx *ctx, pid_t pid, unsigned int minor) __attribute__((nonnull));

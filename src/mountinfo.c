@@ -11,8 +11,7 @@ static bool is_octal(const char *s)
 	       s[2] <= '7';
 }
 
-/* Blanks, newlines, tabs, backslashes and # are \ooo: mangle() and seq_escape(). In place. */
-static char *unescape(char *s)
+char *pgs_mount_unescape(char *s)
 {
 	char *to = s;
 
@@ -49,8 +48,8 @@ static bool parse(char *line, struct pgs_mount *ret)
 	ret->type = strsep(&rest, " ");
 	strsep(&rest, " "); /* the source, which may be empty */
 	ret->super_options = strsep(&rest, " ");
-	ret->root = unescape(root);
-	ret->point = unescape(point);
+	ret->root = pgs_mount_unescape(root);
+	ret->point = pgs_mount_unescape(point);
 	return ret->super_options;
 }
 

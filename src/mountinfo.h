@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* A mount. The strings are in the text that was cut up, without its escapes. */
+/* A mount. The strings are in the text that was cut up, @root and @point without its escapes. */
 struct pgs_mount {
 	dev_t dev;
 	const char *root;  /* what of the file system is mounted there */
@@ -19,3 +19,7 @@ struct pgs_mount {
  * not of the documented form are left out. False at the end.
  */
 bool pgs_mount_next(char **text, struct pgs_mount *ret) __attribute__((nonnull));
+
+/* pgs_mount_unescape - undo in place what mangle() and seq_escape() did: blanks, newlines, tabs,
+ * commas, backslashes and # are \ooo. Returns @s. */
+char *pgs_mount_unescape(char *s) __attribute__((nonnull));

@@ -193,7 +193,8 @@ static int start_part(struct pgs_scan *scan, const struct pgs_range *part)
 	scan->addr = scan->ask_end = part->start;
 	scan->end = part->end;
 	scan->span.pages = scan->present = 0;
-	scan->look_up = scan->opts.shmem && scan->vma.kind == PGS_VMA_SHMEM;
+	scan->look_up = scan->opts.shmem &&
+			(scan->vma.kind == PGS_VMA_SHMEM || scan->vma.kind == PGS_VMA_OVERLAY);
 	scan->ask_first = scan->sampled = scan->guessed = false;
 	scan->tableless = !strcmp(scan->vma.name, "[vsyscall]"); /* beyond the address space */
 	if (scan->look_up) {

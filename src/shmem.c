@@ -3,6 +3,7 @@
 
 #include "caps.h"
 #include "cleanup.h"
+#include "overlay.h"
 #include "page.h"
 #include "procfs.h"
 
@@ -50,6 +51,8 @@ struct pgs_shmem {
 	uint64_t vma_start, vma_end; /* the mapping that file_fd belongs to */
 	struct pgs_residency *res;
 	int res_error;
+	bool overlay;	/* of one: what is not in memory may be in swap, or on a disk; */
+	bool not_shmem; /* but it is certainly not in swap */
 	struct pgs_kmem *kmem;
 	bool has_object; /* @object is the mapping's: kernel memory shows it */
 	struct pgs_kobject object;
@@ -386,6 +389,8 @@ static void open_file(struct pgs_shmem *shmem, const struct pgs_vma *vma)
 	if (!r)
 		r = pgs_residency_open(shmem->ctx, shmem->file_fd, &shmem->res);
 	set_reason(shmem, r);
+	shmem->overlay = vma->kind == PGS_VMA_OVERLAY;
+	shmem->not_shmem = shmem->overlay && !pgs_overlay_may_swap(shmem->ctx, shmem->file_fd);
 }
 
 /* ---- kernel memory --------------------------------------------------------------------------- */
@@ -499,27 +504,41 @@ static ssize_t kmem_words(struct pgs_shmem *shmem, const struct pgs_vma *vma, ui
 
 /* ---- map_files ------------------------------------------------------------------------------- */
 
+static enum pgs_shmem_state residency_state(struct pgs_shmem *shmem, bool data, bool resident)
+{
+	if (!data)
+		return PGS_SHMEM_NONE;
+	if (resident)
+		return PGS_SHMEM_CACHED;
+	if (!shmem->overlay)
+		return PGS_SHMEM_SWAPPED;
+	snprintf(shmem->reason, sizeof(shmem->reason), "%s", PGS_OVERLAY_REASON);
+	return PGS_SHMEM_UNKNOWN;
+}
+
 static int map_files_next(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_t addr,
 			  uint64_t end, struct pgs_shmem_run *ret_run)
 {
+	uint64_t room = (end - addr) >> shmem->ctx->page_shift;
 	bool data, resident;
 	int64_t n = 0;
 
+	*ret_run = (struct pgs_shmem_run){.addr = addr, .pages = room, .state = PGS_SHMEM_NONE};
+	shmem->source = PGS_SRC_MAP_FILES;
+	if (shmem->not_shmem)
+		return 1;
 	if (!shmem->res_error) {
 		n = pgs_residency_next(shmem->res, vma->offset + (addr - vma->start),
 				       vma->offset + (end - vma->start), &data, &resident);
 		if (n < 0)
 			set_reason(shmem, (int)n);
 	}
-	*ret_run = (struct pgs_shmem_run){.addr = addr};
-	shmem->source = PGS_SRC_MAP_FILES;
 	if (shmem->res_error) {
-		ret_run->pages = (end - addr) >> shmem->ctx->page_shift;
 		ret_run->state = PGS_SHMEM_UNKNOWN;
 		return 1;
 	}
 	ret_run->pages = (uint64_t)n;
-	ret_run->state = !data ? PGS_SHMEM_NONE : resident ? PGS_SHMEM_CACHED : PGS_SHMEM_SWAPPED;
+	ret_run->state = residency_state(shmem, data, resident);
 	return 1;
 }
 

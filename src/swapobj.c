@@ -2,6 +2,7 @@
 #include "swapobj_priv.h"
 
 #include "cleanup.h"
+#include "overlay.h"
 #include "page.h"
 #include "shmem.h"
 
@@ -182,6 +183,87 @@ int pgs_swapobjs_add_unmapped(struct pgs_swapobjs *objs)
 
 /* ---- of a mapping ---------------------------------------------------------------------------- */
 
+/* The object that has a page in that slot. */
+static struct pgs_swapobj *find_by_slot(struct pgs_swapobjs *objs, unsigned int type, uint64_t slot)
+{
+	for (size_t i = 0; i < objs->nr; i++)
+		for (size_t k = 0; objs->objs[i]->located && k < objs->objs[i]->nr_extents; k++) {
+			const struct pgs_swap_extent *e = &objs->objs[i]->extents[k];
+
+			if (e->swap_type == type && slot - e->slot < e->pages)
+				return objs->objs[i];
+		}
+	return NULL;
+}
+
+/* All that is certain of a mapping is why nothing else is, which the context says: an object of the
+ * mapping's own numbers stands for that. */
+static int add_unknown(struct pgs_swapobjs *objs, const struct pgs_vma *vma,
+		       struct pgs_swapobj **ret_obj)
+{
+	dev_t dev = makedev(vma->dev_major, vma->dev_minor);
+	struct pgs_swapobj *obj = pgs_swapobj_add(objs, dev, vma->inode, vma->name);
+
+	if (!obj)
+		return -ENOMEM;
+	*ret_obj = obj;
+	return pgs_swapobj_set_reason(objs, obj);
+}
+
+/* No number of it is an object's: the object is known by the slots of its pages. */
+static int find_by_pages(struct pgs_swapobjs *objs, pid_t pid, const struct pgs_vma *vma,
+			 struct pgs_swapobj **ret_obj)
+{
+	struct pgs_swapobj *obj;
+	struct pgscan_run run;
+	int r = pgs_swapobj_ask_slot(objs, pid, vma, &run);
+
+	if (r <= 0)
+		return r;
+	r = pgs_swapobjs_load_rest(objs);
+	if (r)
+		return r;
+	obj = find_by_slot(objs, run.swap_type, run.slot);
+	if (obj) {
+		*ret_obj = obj;
+		return 0;
+	}
+	pgs_ctx_fail(objs->ctx, -EAGAIN, "its pages were moved meanwhile");
+	return add_unknown(objs, vma, ret_obj);
+}
+
+/* Without the module nobody can tell the layer: a page that is not in memory may be in swap. 1: so
+ * it is with this mapping; 0; -errno. */
+static int may_be_in_swap(struct pgs_swapobjs *objs, pid_t pid, const struct pgs_vma *vma)
+{
+	_cleanup_close_ int fd = pgs_map_file_open(objs->ctx, pid, vma, 0);
+	struct pgs_swapobj probe = {0};
+	int r;
+
+	if (!pgs_overlay_may_swap(objs->ctx, fd))
+		return 0;
+	r = fd < 0 ? fd : pgs_swapobj_look_into(objs, &probe, fd);
+	free(probe.extents);
+	if (r || !probe.nr_extents)
+		return r;
+	pgs_ctx_fail(objs->ctx, -EOPNOTSUPP, PGS_OVERLAY_REASON);
+	return 1;
+}
+
+/* A mapping of an overlay's file; *@ret_obj is what its numbers stand for already, or NULL. */
+static int find_behind_overlay(struct pgs_swapobjs *objs, pid_t pid, const struct pgs_vma *vma,
+			       struct pgs_swapobj **ret_obj)
+{
+	int r;
+
+	if (*ret_obj)
+		return 0;
+	if (objs->kmod && pgs_kmod_has(objs->kmod, PGSCAN_FEAT_SHMEM))
+		return find_by_pages(objs, pid, vma, ret_obj);
+	r = may_be_in_swap(objs, pid, vma);
+	return !r || r == -ENOMEM ? r : add_unknown(objs, vma, ret_obj);
+}
+
 int pgs_swapobjs_of_vma(struct pgs_swapobjs *objs, pid_t pid, const struct pgs_vma *vma,
 			struct pgs_swapobj **ret_obj)
 {
@@ -189,7 +271,11 @@ int pgs_swapobjs_of_vma(struct pgs_swapobjs *objs, pid_t pid, const struct pgs_v
 	struct pgs_swapobj *obj = pgs_swapobj_by_id(objs, dev, vma->inode, vma->name);
 	int r;
 
-	if (!obj && !objs->complete) {
+	if (vma->kind == PGS_VMA_OVERLAY) {
+		r = find_behind_overlay(objs, pid, vma, &obj);
+		if (r)
+			return r;
+	} else if (!obj && !objs->complete) {
 		obj = pgs_swapobj_add(objs, dev, vma->inode, vma->name);
 		if (!obj)
 			return -ENOMEM;

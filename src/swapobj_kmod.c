@@ -2,11 +2,12 @@
 /* The objects in swap, by the module: it lists all there are, with their slots. */
 #include "swapobj_priv.h"
 
+#include "caps.h"
 #include "cleanup.h"
+#include "procfs.h"
 #include "shmem.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
 #define OBJECTS_ROOM 256u
@@ -144,5 +145,32 @@ int pgs_swapobjs_load_rest(struct pgs_swapobjs *objs)
 	for (size_t i = 0; i < objs->nr && !r; i++)
 		if (objs->objs[i]->by_module && !objs->objs[i]->is_loaded)
 			r = load_extents(objs, objs->objs[i], -1);
+	return r;
+}
+
+int pgs_swapobj_ask_slot(struct pgs_swapobjs *objs, pid_t pid, const struct pgs_vma *vma,
+			 struct pgscan_run *ret_run)
+{
+	_cleanup_close_ int fd = pgs_open(objs->ctx, PGS_CAPS_OTHERS | PGS_CAP(CAP_SYS_ADMIN), 0,
+					  "proc/%d/pagemap", (int)pid);
+	struct pgscan_shmem arg = {
+		.size = sizeof(arg),
+		.pagemap_fd = fd,
+		.start = vma->start,
+		.end = vma->end,
+		.vec = (uintptr_t)ret_run,
+		.vec_len = 1,
+		.want = 1u << PGSCAN_RUN_SWAPPED,
+	};
+	int r = fd < 0 ? fd : 0;
+
+	while (!r && arg.start != arg.end) {
+		r = pgs_kmod_request(objs->kmod, PGSCAN_IOC_SHMEM, &arg);
+		if (r < 0)
+			return pgs_ctx_fail(objs->ctx, r,
+					    "the module cannot look up process %d: %s", (int)pid,
+					    strerror(-r));
+		arg.start = arg.walk_end;
+	}
 	return r;
 }

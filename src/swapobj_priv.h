@@ -53,6 +53,11 @@ int pgs_swapobj_load_mapped(struct pgs_swapobjs *objs, struct pgs_swapobj *obj, 
 			    const struct pgs_vma *vma) __attribute__((nonnull, warn_unused_result));
 int pgs_swapobjs_load_rest(struct pgs_swapobjs *objs) __attribute__((nonnull, warn_unused_result));
 
+/* pgs_swapobj_ask_slot - where a page of the mapping lies, by its page table and object: 1 and a
+ * run, 0 if none of it is in swap, -errno. */
+int pgs_swapobj_ask_slot(struct pgs_swapobjs *objs, pid_t pid, const struct pgs_vma *vma,
+			 struct pgscan_run *ret_run) __attribute__((nonnull, warn_unused_result));
+
 /* ---- swapobj_kmem.c ------------------------------------------------------------------------- */
 
 /* pgs_swapobjs_list_kmem - all objects there are. Where kernel memory cannot be had, or the lists

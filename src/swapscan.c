@@ -32,7 +32,7 @@ static int find_object(struct swapscan *s, const struct pgs_vma *vma)
 	int r;
 
 	s->obj = NULL;
-	if (vma->kind != PGS_VMA_SHMEM)
+	if (vma->kind != PGS_VMA_SHMEM && vma->kind != PGS_VMA_OVERLAY)
 		return 0;
 	r = pgs_swapobjs_of_vma(s->objs, s->pid, vma, &s->obj);
 	if (r > 0 && s->opts->object)
@@ -191,8 +191,9 @@ static int walk(struct swapscan *s, struct pgs_scan *scan)
 	return r ? r : s->failed;
 }
 
-/* "START-END PERMS OFFSET MAJOR:MINOR INODE ...": whether that file is in swap. */
-static bool line_has_object(const struct pgs_swapobjs *objs, const char *line)
+/* "START-END PERMS OFFSET MAJOR:MINOR INODE ...": whether that file is in swap, or may be. */
+static bool line_has_object(struct pgs_ctx *ctx, const struct pgs_swapobjs *objs, pid_t pid,
+			    const char *line)
 {
 	unsigned long dev_major, dev_minor;
 	char *end;
@@ -207,8 +208,10 @@ static bool line_has_object(const struct pgs_swapobjs *objs, const char *line)
 	if (*end != ':')
 		return false;
 	dev_minor = strtoul(end + 1, &end, 16);
-	return *end == ' ' &&
-	       pgs_swapobjs_has(objs, makedev(dev_major, dev_minor), strtoull(end, NULL, 10));
+	if (*end != ' ')
+		return false;
+	return pgs_swapobjs_has(objs, makedev(dev_major, dev_minor), strtoull(end, NULL, 10)) ||
+	       (!dev_major && pgs_maps_overlay(ctx, pid, (unsigned int)dev_minor));
 }
 
 /*
@@ -229,7 +232,7 @@ static int maps_objects(struct pgs_ctx *ctx, const struct pgs_swapobjs *objs, pi
 		return len == -ENOENT ? -ESRCH : (int)len;
 	for (const char *line = text; line && *line; line = strchr(line, '\n')) {
 		line += *line == '\n';
-		if (line_has_object(objs, line))
+		if (line_has_object(ctx, objs, pid, line))
 			return 1;
 	}
 	return 0;

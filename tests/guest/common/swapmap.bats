@@ -216,3 +216,95 @@ every_kind_is_there() {
 	run_pgscan swapmap --by=run --json -r "$(region anon)" "$TARGET"
 	jq_is '[.rows[] | select(.swap_type == 0).swap_device] | unique' "[\"${devices[0]}\"]"
 }
+
+# An overlay of two layers, the upper one on tmpfs, the lower one on the guest's disk
+overlay_on_tmpfs() {
+	modprobe overlay 2>/dev/null || grep -qw overlay /proc/filesystems || skip "no overlayfs"
+	mkdir -p /mnt/layers /mnt/overlay /mnt/lower
+	mount -t tmpfs none /mnt/layers
+	defer umount /mnt/layers
+	mkdir /mnt/layers/upper /mnt/layers/work
+	mount -t overlay -o lowerdir=/mnt/lower,upperdir=/mnt/layers/upper,workdir=/mnt/layers/work \
+		none /mnt/overlay
+	defer umount /mnt/overlay
+}
+
+# What is unknown makes an answer partial.
+whole_or_partial() {
+	run_pgscan "$@" || run_pgscan 3 "$@"
+}
+
+# Which object a mapping is of cannot be told without the module where the kernel shows the overlay's
+# inode: the number is null then, and never 0.
+@test "files of an overlay that are on tmpfs: in swap, or not known to be, and never untouched" {
+	local how swapped
+	overlay_on_tmpfs
+	swap_disk 0
+	cg_new mix
+	target_start --cgroup mix shm kind=tmpfs dir=/mnt/overlay pages=256 write=all
+	cg_reclaim mix $((64 << 20))
+	states shm
+	((none > 128))
+	swapped=$none
+	for how in "" --kmod=off "--kmod=off --kcore=off"; do
+		# shellcheck disable=SC2086 # words
+		set -- $how --json
+		[[ ! -c /dev/pgscan || -n $how ]] || set -- --kmod=require "$@"
+		whole_or_partial dump "$@" -r "$(region shm)" "$TARGET"
+		jq_is '[.rows[] | select(.state == "swapped" or .state == null) | .pages] | add' "$swapped"
+		whole_or_partial swapmap "$@" --by=process "$TARGET"
+		jq_true ".rows[0].shmem | . == $swapped or (. == null and \"$how\" != \"\")"
+		whole_or_partial swapmap "$@" -a
+		jq_true '.summary | .anon_slots + (.shmem_slots // 0) <= .used'
+		whole_or_partial swapmap "$@" --by=object
+		jq_true "[.rows[].swapped // 0] | add == $swapped or (. == [] or . == [0])"
+	done
+	[[ -c /dev/pgscan ]] || return 0
+	run_pgscan swapmap --kmod=require --by=object --json
+	jq_is '[.rows[] | .kind, .swapped, .mappers]' "[\"tmpfs\",$swapped,1]"
+	run_pgscan swapmap --by=page --json -r "$(region shm)" "$TARGET"
+	jq -r '.rows[] | "\(.start) \(.swap_offset)"' "$out" | holds "$swap_device" "$swapped"
+}
+
+@test "files of an overlay that are on a disk are not in swap, mapped or not" {
+	local how pid
+	overlay_on_tmpfs
+	swap_disk 0
+	[[ $(stat -f -c %T /mnt/lower) != tmpfs ]] || skip "no disk here"
+	cp "$(type -P bash)" /mnt/lower/shell
+	cg_new mix
+	target_start --cgroup mix anon pages=64 write=all
+	cg_reclaim mix $((64 << 20))
+	/mnt/overlay/shell -c 'read -r _' < <(exec sleep 100) 3>&- &
+	pid=$!
+	defer kill "$pid"
+	wait_for grep -q overlay/shell "/proc/$pid/maps"
+	echo 1 >/proc/sys/vm/drop_caches
+	for how in "" --kmod=off "--kmod=off --kcore=off"; do
+		# shellcheck disable=SC2086 # words
+		run_pgscan dump $how --json --vma='*/shell' "$pid"
+		jq_is '[.rows[] | select(.state != "present" and .state != "none")]' '[]'
+		# shellcheck disable=SC2086
+		run_pgscan swapmap $how --json --by=process --vma='*/shell' "$pid"
+		jq_is '.rows[0].shmem' 0
+		# shellcheck disable=SC2086
+		run_pgscan dump $how --json --file=/mnt/overlay/shell
+		jq_is '[.rows[] | select(.state != "present" and .state != "none")]' '[]'
+	done
+}
+
+@test "dump --file: of an overlay's file on tmpfs what is not in memory is not known to be nowhere" {
+	overlay_on_tmpfs
+	swap_disk 0
+	cg_new mix
+	target_start --cgroup mix shm kind=memfd pages=16
+	cg_write() { cg_exec mix dd if=/dev/zero of=/mnt/overlay/file bs=64k count=16; }
+	(cg_write) 2>/dev/null
+	cg_reclaim mix $((64 << 20))
+	run_pgscan dump --json --file=/mnt/layers/upper/file
+	swapped=$(jq '.summary.swapped' "$out")
+	((swapped > 128))
+	run_pgscan 3 dump --json --file=/mnt/overlay/file
+	jq_is '[.rows[] | select(.state == null).pages] | add' "$swapped"
+	[[ $stderr == *"cannot tell whether pages are in swap"* ]]
+}
