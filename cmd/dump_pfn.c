@@ -54,7 +54,7 @@ static int show_frames(struct dump *d, struct dump_run *run)
 	struct dump_run one;
 	int r = 0;
 
-	if (!run->pages || (d->where && !dump_where_matches(d->where, run)))
+	if (!run->pages || (d->where && !dump_where_matches(d->where, run, d->env.soft_dirty)))
 		return 0;
 	d->total.counts.pages += run->pages;
 	if (d->opts->by == DUMP_FLAGS)
@@ -103,6 +103,7 @@ static int walk_window(struct dump *d, uint64_t pfn, uint64_t count, struct dump
 	for (uint64_t i = 0, n; i < count && !r; i += n) {
 		struct dump_run run = {
 			.page = {.state = PGS_UNKNOWN, .has_frame = true, .pfn = pfn + i},
+			.bits_lost = true,
 			.huge = PGS_TRI_UNKNOWN,
 			.zero = PGS_TRI_UNKNOWN,
 			.has_flags = true,

@@ -135,7 +135,7 @@ static int show_piece(struct walk *w, const struct pgs_piece *piece, struct pgs_
 			n = dump_zero_cut(d, n, &run);
 		run.pages = n;
 		d->saw_ksm |= run.has_flags && run.kpageflags & PGS_KPF_KSM;
-		if (d->where && !dump_where_matches(d->where, &run))
+		if (d->where && !dump_where_matches(d->where, &run, d->env.soft_dirty))
 			continue;
 		tally_run(tally, &run);
 		r = show_run(w, &run);

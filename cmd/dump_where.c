@@ -122,30 +122,39 @@ static void set_attr(unsigned int bit, enum pgs_tri value, uint32_t *set, uint32
 	*unknown |= (uint32_t)(value == PGS_TRI_UNKNOWN) << bit;
 }
 
-static void run_attrs(const struct dump_run *run, uint32_t *set, uint32_t *unknown)
+/* What is null in the row (dump_rows.c) is unknown here. */
+static void run_attrs(const struct dump_run *run, bool soft_dirty, uint32_t *set, uint32_t *unknown)
 {
 	const struct pgs_page *page = &run->page;
-	enum pgs_tri lost = run->bits_lost ? PGS_TRI_UNKNOWN : PGS_TRI_NO;
+	bool is_table = page->state != PGS_UNSCANNED, has_bits = is_table && !run->bits_lost;
+	enum pgs_tri clear = has_bits ? PGS_TRI_NO : PGS_TRI_UNKNOWN;
 
 	*set = *unknown = 0;
 	if (page->state == PGS_UNKNOWN)
 		*unknown = (UINT32_C(1) << PGS_STATES) - 1;
 	else
 		*set = UINT32_C(1) << page->state;
-	set_attr(ATTR_FILE, page->file ? PGS_TRI_YES : PGS_TRI_NO, set, unknown);
-	set_attr(ATTR_SOFT_DIRTY, page->soft_dirty ? PGS_TRI_YES : lost, set, unknown);
-	set_attr(ATTR_EXCLUSIVE, page->exclusive ? PGS_TRI_YES : lost, set, unknown);
-	set_attr(ATTR_UFFD_WP, page->uffd_wp ? PGS_TRI_YES : lost, set, unknown);
-	set_attr(ATTR_HUGE, run->huge, set, unknown);
-	set_attr(ATTR_ZERO, run->zero, set, unknown);
+	if (page->file)
+		set_attr(ATTR_FILE, PGS_TRI_YES, set, unknown);
+	else if (!is_table || page->state == PGS_UNKNOWN)
+		set_attr(ATTR_FILE, PGS_TRI_UNKNOWN, set, unknown);
+	if (!soft_dirty)
+		set_attr(ATTR_SOFT_DIRTY, PGS_TRI_UNKNOWN, set, unknown);
+	else
+		set_attr(ATTR_SOFT_DIRTY, page->soft_dirty ? PGS_TRI_YES : clear, set, unknown);
+	set_attr(ATTR_EXCLUSIVE, page->exclusive ? PGS_TRI_YES : clear, set, unknown);
+	set_attr(ATTR_UFFD_WP, page->uffd_wp ? PGS_TRI_YES : clear, set, unknown);
+	set_attr(ATTR_HUGE, is_table ? run->huge : PGS_TRI_UNKNOWN, set, unknown);
+	set_attr(ATTR_ZERO, is_table ? run->zero : PGS_TRI_UNKNOWN, set, unknown);
 }
 
-bool dump_where_matches(const struct dump_where *where, const struct dump_run *run)
+bool dump_where_matches(const struct dump_where *where, const struct dump_run *run, bool soft_dirty)
 {
+	bool has_flags = run->has_flags && !run->racy;
 	uint64_t flags = pgs_kpf_expand(run->kpageflags);
 	uint32_t set, unknown;
 
-	run_attrs(run, &set, &unknown);
+	run_attrs(run, soft_dirty, &set, &unknown);
 	for (size_t i = 0; i < where->nr; i++) {
 		const struct where_term *term = &where->terms[i];
 		bool asks_kpf = term->must_kpf | term->must_not_kpf;
@@ -153,7 +162,7 @@ bool dump_where_matches(const struct dump_where *where, const struct dump_run *r
 		if ((set & term->must) != term->must || set & term->must_not ||
 		    unknown & (term->must | term->must_not))
 			continue;
-		if (!asks_kpf || (run->has_flags && (flags & term->must_kpf) == term->must_kpf &&
+		if (!asks_kpf || (has_flags && (flags & term->must_kpf) == term->must_kpf &&
 				  !(flags & term->must_not_kpf)))
 			return true;
 	}

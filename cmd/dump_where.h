@@ -18,6 +18,7 @@ int dump_where_parse(const char *expr, struct dump_where **ret_where, char **ret
 void dump_where_free(struct dump_where *where);
 /* Whether a frame flag is among the names, so that frames must be looked up. */
 bool dump_where_needs_frames(const struct dump_where *where) __attribute__((nonnull));
-/* An attribute that is not known matches neither its name nor the negation. */
-bool dump_where_matches(const struct dump_where *where, const struct dump_run *run)
+/* An attribute that is not known matches neither its name nor the negation; @soft_dirty: whether
+ * this kernel tracks it. */
+bool dump_where_matches(const struct dump_where *where, const struct dump_run *run, bool soft_dirty)
 	__attribute__((nonnull));

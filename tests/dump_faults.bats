@@ -321,6 +321,8 @@ load lib/dump
 	jq_is '[.rows[].soft_dirty] | unique' '[null]'
 	run_pgscan dump --json --by=vma --range="$(region anon)" "$TARGET"
 	jq_is '[.rows[].soft_dirty] | unique' '[null]'
+	run_pgscan dump --json --where='soft_dirty|!soft_dirty' --range="$(region anon)" "$TARGET"
+	jq_is '[.rows, .summary.pages]' '[[],0]'
 }
 
 @test "a reader does not hold the target up: an attempt with no wait over 30 ms" {

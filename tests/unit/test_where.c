@@ -27,6 +27,9 @@ static const struct dump_run none = {.page = {.state = PGS_NONE}};
 static const struct dump_run unknown = {.page = {.state = PGS_UNKNOWN}};
 static const struct dump_run lost = {.page = {.state = PGS_SWAPPED, .file = true},
 				     .bits_lost = true};
+static const struct dump_run unscanned = {.page = {.state = PGS_UNSCANNED}};
+static const struct dump_run moving = {
+	.page = {.state = PGS_PRESENT}, .has_flags = true, .racy = true, .kpageflags = KPF_DIRTY};
 static const struct dump_run maybe_huge = {.page = {.state = PGS_PRESENT}, .huge = PGS_TRI_UNKNOWN};
 
 static const struct {
@@ -53,6 +56,13 @@ static const struct {
 	{"!none", &unknown, false},
 	{"soft_dirty", &lost, false},
 	{"!soft_dirty", &lost, false},
+	{"!file", &unknown, false},
+	{"unscanned", &unscanned, true},
+	{"!file", &unscanned, false},
+	{"!soft_dirty", &unscanned, false},
+	{"!exclusive", &unscanned, false},
+	{"!huge", &unscanned, false},
+	{"!soft_dirty", &anon, true},
 	{"huge", &maybe_huge, false},
 	{"!huge", &maybe_huge, false},
 	{"!huge", &anon, true},
@@ -62,6 +72,8 @@ static const struct {
 	{"!writeback", &file, true},
 	{"!writeback", &none, false},
 	{"dirty,!writeback", &file, true},
+	{"dirty", &moving, false},
+	{"!writeback", &moving, false},
 	/* A name that is both is the state; the prefix means the flag. */
 	{"hwpoison", &poisoned_frame, false},
 	{"kpf_hwpoison", &poisoned_frame, true},
@@ -75,7 +87,7 @@ static void test_matches(void **state)
 		char *bad = NULL;
 
 		assert_int_equal(dump_where_parse(cases[i].expr, &where, &bad), 0);
-		if (dump_where_matches(where, cases[i].run) != cases[i].matches)
+		if (dump_where_matches(where, cases[i].run, true) != cases[i].matches)
 			fail_msg("'%s', case %zu", cases[i].expr, i);
 		dump_where_free(where);
 	}
