@@ -315,6 +315,18 @@ static bool shows_slots(struct dump *d)
 	return d->env.kmod || pgs_kmem_has(d->env.kmem, PGS_KMEM_OBJECT);
 }
 
+/* The files of /proc/PID are those of the first thread, which may be the first to exit. */
+static int open_scan(struct dump *d, pid_t pid, const struct pgs_scan_opts *opts,
+		     struct pgs_scan **ret)
+{
+	struct pgs_proc proc;
+	int r = pgs_scan_open(&d->env, pid, opts, ret);
+
+	if (r == -ESRCH && !pgs_proc_read(d->ctx, pid, &proc) && proc.task != pid)
+		r = pgs_scan_open(&d->env, proc.task, opts, ret);
+	return r ? pgs_proc_explain(d->ctx, pid, r) : 0;
+}
+
 static void dump_one(struct dump *d, const struct targets *targets, pid_t pid)
 {
 	const struct pgs_scan_opts opts = {
@@ -330,10 +342,8 @@ static void dump_one(struct dump *d, const struct targets *targets, pid_t pid)
 	};
 	_cleanup_(pgs_scan_closep) struct pgs_scan *scan = NULL;
 	struct walk w = {.d = d, .pid = pid};
-	int r = pgs_scan_open(&d->env, pid, &opts, &scan);
+	int r = open_scan(d, pid, &opts, &scan);
 
-	if (r)
-		r = pgs_proc_explain(d->ctx, pid, r);
 	if (r == -ESRCH && !targets->named)
 		return; /* a kernel thread, or gone since the list was made */
 	w.scan = scan;

@@ -99,7 +99,7 @@ int swapmap_by_cgroup(struct swapmap *m)
 		return -ENOMEM;
 	for (size_t i = 0; i < m->nr_procs && !r; i++) {
 		members[nr].proc = i;
-		r = pgs_cgroup_of(m->cgroups, m->procs[i].proc.pid, &members[nr].path);
+		r = pgs_cgroup_of(m->cgroups, m->procs[i].proc.task, &members[nr].path);
 		if (!r)
 			nr++;
 		else if (r == -ESRCH)

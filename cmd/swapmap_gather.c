@@ -140,7 +140,7 @@ static int find_sharers(struct swapmap *m)
 	if (!first || !pids)
 		return -ENOMEM;
 	for (size_t i = 0; i < m->nr_procs; i++)
-		pids[i] = m->procs[i].proc.pid;
+		pids[i] = m->procs[i].proc.task;
 	r = pgs_same_mm(m->ctx, pids, m->nr_procs, first);
 	for (size_t i = 0; i < m->nr_procs; i++) {
 		m->procs[i].first = first[i];

@@ -188,7 +188,8 @@ int pgs_text_field(const char *text, const char *key, uint64_t *ret_value)
 
 /*
  * The comm of /proc/PID/stat may hold ") R 1 (" and newlines: it ends at the last parenthesis
- * (proc(5)). Fields behind it are blank-separated; starttime is field 22, flags field 9.
+ * (proc(5)). Fields behind it are blank-separated; flags is field 9, num_threads
+ * field 20, starttime field 22.
  */
 static int parse_stat(const char *stat, struct pgs_proc *proc)
 {
@@ -205,9 +206,9 @@ static int parse_stat(const char *stat, struct pgs_proc *proc)
 	memcpy(proc->comm, open + 1, len);
 	proc->comm[len] = '\0';
 	if (sscanf(end + 1,
-		   " %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
+		   " %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %u %*d "
 		   "%llu",
-		   &proc->run_state, &flags, &start) != 3)
+		   &proc->run_state, &flags, &proc->threads, &start) != 4)
 		return -EBADMSG;
 	proc->kthread = flags & PF_KTHREAD;
 	proc->start_ticks = start;
@@ -248,10 +249,32 @@ static int read_own_text(struct pgs_ctx *ctx, pid_t pid, const char *name, char 
 	return pgs_ctx_fail(ctx, -ESRCH, "no process %d", (int)pid);
 }
 
+/* The first thread has let go of the memory when it exited: find one that has not. */
+static void find_task(struct pgs_ctx *ctx, struct pgs_proc *proc)
+{
+	int fd = pgs_open(ctx, 0, O_DIRECTORY, "proc/%d/task", (int)proc->pid);
+	_cleanup_closedir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+
+	if (!dir && fd >= 0)
+		close(fd);
+	while (dir && proc->task == proc->pid && (entry = readdir(dir))) {
+		_cleanup_free_ char *status = NULL;
+		uint64_t tid;
+
+		if (pgs_parse_u64(entry->d_name, &tid) || (pid_t)tid == proc->pid ||
+		    read_own_text(ctx, (pid_t)tid, "status", &status))
+			continue;
+		parse_status(status, proc);
+		if (proc->has_swap_kb)
+			proc->task = (pid_t)tid;
+	}
+}
+
 int pgs_proc_read(struct pgs_ctx *ctx, pid_t pid, struct pgs_proc *ret_proc)
 {
 	_cleanup_free_ char *stat = NULL, *status = NULL;
-	struct pgs_proc proc = {.pid = pid};
+	struct pgs_proc proc = {.pid = pid, .task = pid};
 	int r;
 
 	r = read_own_text(ctx, pid, "stat", &stat);
@@ -263,6 +286,8 @@ int pgs_proc_read(struct pgs_ctx *ctx, pid_t pid, struct pgs_proc *ret_proc)
 		return pgs_ctx_fail(ctx, -EBADMSG, "cannot make sense of '/proc/%d/stat'",
 				    (int)pid);
 	parse_status(status, &proc);
+	if (proc.run_state == 'Z' && proc.threads > 1)
+		find_task(ctx, &proc);
 	*ret_proc = proc;
 	return 0;
 }
@@ -280,6 +305,10 @@ int pgs_proc_explain(struct pgs_ctx *ctx, pid_t pid, int err)
 	if (proc.kthread)
 		return pgs_ctx_fail(ctx, -ESRCH,
 				    "process %d is a kernel thread: it has no memory of its own",
+				    (int)pid);
+	if (proc.task != pid)
+		return pgs_ctx_fail(ctx, -ESRCH,
+				    "the first thread of process %d has exited, others go on",
 				    (int)pid);
 	if (proc.run_state == 'Z')
 		return pgs_ctx_fail(ctx, -ESRCH, "process %d has exited: it is a zombie", (int)pid);

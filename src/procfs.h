@@ -39,9 +39,14 @@ int pgs_text_field(const char *text, const char *key, uint64_t *ret_value)
 /* What one look at /proc/PID/stat and /proc/PID/status tells; kB fields as the kernel prints. */
 struct pgs_proc {
 	pid_t pid;
+	/* The thread by whose files in /proc its memory is seen: @pid, or where the first thread
+	 * has exited before the others (pthread_exit(3) in main()) one of them. Live systems only.
+	 */
+	pid_t task;
 	char comm[64];	/* raw bytes; the kernel's 15, or a workqueue's longer name */
 	char run_state; /* R S D Z X ... */
 	bool kthread;
+	unsigned int threads;
 	uint64_t start_ticks; /* with pid: the identity of the process */
 	bool has_swap_kb;     /* VmSwap was there (it is absent for kernel threads and zombies) */
 	uint64_t vm_swap_kb, rss_shmem_kb, rss_anon_kb;

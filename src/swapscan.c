@@ -251,7 +251,7 @@ bool pgs_swapscan_may_have_anon(struct pgs_scan_env *env, const struct pgs_proc 
 int pgs_swapscan(struct pgs_scan_env *env, struct pgs_swapobjs *objs, const struct pgs_proc *proc,
 		 const struct pgs_swapscan_opts *opts)
 {
-	struct swapscan s = {.env = env, .objs = objs, .opts = opts, .pid = proc->pid};
+	struct swapscan s = {.env = env, .objs = objs, .opts = opts, .pid = proc->task};
 	const struct pgs_scan_opts scan_opts = {
 		.ranges = opts->ranges,
 		.nr_ranges = opts->nr_ranges,
@@ -262,9 +262,9 @@ int pgs_swapscan(struct pgs_scan_env *env, struct pgs_swapobjs *objs, const stru
 	int r;
 
 	s.anon = pgs_swapscan_may_have_anon(env, proc) || (opts->present && proc->rss_anon_kb);
-	r = s.anon ? 1 : maps_objects(env->ctx, objs, proc->pid);
+	r = s.anon ? 1 : maps_objects(env->ctx, objs, proc->task);
 	if (r <= 0)
 		return r;
-	r = pgs_scan_open(env, proc->pid, &scan_opts, &scan);
+	r = pgs_scan_open(env, proc->task, &scan_opts, &scan);
 	return r ? r : walk(&s, scan);
 }

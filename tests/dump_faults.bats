@@ -190,6 +190,21 @@ load lib/dump
 	[[ $stderr == *"2 is a kernel thread"* ]]
 }
 
+@test "a process without its first thread has its memory still" {
+	local i
+
+	target_start anon pages=64 write=0-15 headless=1
+	for ((i = 0; i < 200; i++)); do
+		[[ $(<"/proc/$TARGET/stat") != *") Z "* ]] || break
+		sleep 0.01
+	done
+	run_pgscan dump --json --range="$(region anon)" "$TARGET"
+	jq_is '[.summary.present, .summary.none, .rows[0].pid]' "[16,48,$TARGET]"
+	target_cmd write anon 16-31
+	run_pgscan dump --json --range="$(region anon)" "$TARGET"
+	jq_is .summary.present 32
+}
+
 @test "a process that does not exist: status 1; beside one that does: status 3" {
 	local gone
 

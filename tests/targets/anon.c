@@ -11,10 +11,12 @@
  *   sharers=N                      N processes that have this very memory (CLONE_VM)
  *   hugetlb=N                      region "hugetlb": N pages of hugetlbfs, never touched
  *   gigantic=N                     region "gigantic": the same of 1 GiB each
+ *   headless=1                     the first thread has exited, another one obeys
  *   protnone=1                     region "anon" ends up PROT_NONE, its pages kept
  */
 #include "target.h"
 
+#include <pthread.h>
 #include <sched.h>
 
 #ifndef MADV_COLLAPSE
@@ -114,14 +116,28 @@ static void add_sharers(struct target *t, size_t sharers)
 	fflush(stdout);
 }
 
+static void *serve(void *t)
+{
+	exit(target_serve(t, NULL));
+}
+
+static void lose_head(struct target *t)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, serve, t))
+		target_die("pthread_create");
+	pthread_exit(NULL);
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const keys[] = {"pages",    "write",	   "read",     "huge",	"same",
 					   "hugezero", "protnone", "children", "blank", "hugetlb",
-					   "gigantic", "sharers",  NULL};
+					   "gigantic", "sharers",  "headless", NULL};
 	size_t pages, huge, hugezero, same, blank, hugetlb, gigantic;
 	const struct target_region *r;
-	struct target t;
+	static struct target t; /* outlives the first thread */
 
 	(void)argc;
 	target_init(&t, argv, keys);
@@ -156,5 +172,7 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	add_sharers(&t, target_number(target_word(argv, "sharers", "0")));
 	target_children(target_number(target_word(argv, "children", "0")));
+	if (target_number(target_word(argv, "headless", "0")))
+		lose_head(&t);
 	return target_serve(&t, NULL);
 }
