@@ -152,6 +152,7 @@ int dump_physical(struct dump *d)
 
 	if (r) {
 		msg_error("%s", pgs_ctx_error(d->ctx));
+		out_error(d->out, 0, pgs_ctx_error(d->ctx), r);
 		return msg_exit_status(r);
 	}
 	d->progress = progress_new("frames", 0, d->opts->output.verbosity);

@@ -451,10 +451,14 @@ int dump_processes(struct dump *d)
 	struct targets targets;
 	int r = targets_find(d->ctx, &d->opts->target, &targets);
 
-	if (r)
+	if (r) {
+		if (r != PGS_EXIT_USAGE)
+			out_error(d->out, 0, pgs_ctx_error(d->ctx), 0);
 		return r;
+	}
 	if (dump_wants_frames(d) && (r = dump_frames_open(d) ?: check_frames_visible(d))) {
 		msg_error("%s", pgs_ctx_error(d->ctx));
+		out_error(d->out, 0, pgs_ctx_error(d->ctx), r);
 		targets_fini(&targets);
 		return msg_exit_status(r);
 	}

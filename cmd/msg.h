@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 
-/* Exit statuses (CLI.md). */
+/* Exit statuses: pgscan(1). */
 enum pgs_exit {
 	PGS_EXIT_OK = 0,
 	PGS_EXIT_FAILED = 1,

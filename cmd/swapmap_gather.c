@@ -333,8 +333,11 @@ int swapmap_gather(struct swapmap *m)
 	int r = targets_find(m->ctx, &m->opts->target, &m->targets);
 	uint64_t cached;
 
-	if (r)
+	if (r) {
+		if (r != PGS_EXIT_USAGE)
+			swapmap_error(m, 0, pgs_ctx_error(m->ctx), 0);
 		return r;
+	}
 	if (!pgs_swapcached_pages(m->ctx, &cached))
 		m->cached_pages = pgs_u64(cached);
 	m->owners_known = !pgs_pids_hidden(m->ctx);

@@ -60,7 +60,7 @@ enum pgs_state {
 	PGS_UNKNOWN = PGS_STATES, /* null: it could not be told */
 };
 
-/* The state's name in CLI.md; NULL for PGS_UNKNOWN. */
+/* The state's name, as pgscan-dump(1) has it; NULL for PGS_UNKNOWN. */
 const char *pgs_state_name(enum pgs_state state);
 /* The state of a name, PGS_UNKNOWN if there is none. */
 enum pgs_state pgs_state_of_name(const char *name) __attribute__((nonnull));

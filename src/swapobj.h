@@ -25,7 +25,7 @@ enum pgs_swapobj_kind {
 	PGS_OBJ_DRIVER, /* memory that a driver has the kernel swap, such as a graphics buffer */
 };
 
-/* The kind's name in CLI.md. */
+/* The kind's name, as pgscan-swapmap(1) has it. */
 const char *pgs_swapobj_kind_name(enum pgs_swapobj_kind kind);
 
 /* A run of pages in swap; page i of it is at slot + i of swap_type, if the object is `located`. */

@@ -38,6 +38,19 @@ load lib/dump
 	done
 }
 
+@test "a document that is not complete says why" {
+	local command
+
+	for command in dump swapmap; do
+		run_pgscan 1 "$command" --json --cgroup=/no/such/cgroup
+		jq_is '[.rows, .complete, (.errors | length)]' '[[],false,1]'
+		[[ $stderr == *"$(jq -r '.errors[0].what' "$out")"* ]]
+	done
+	requires root
+	run_as_nobody 5 dump --json --pfn=0+1
+	jq_is '.errors[0].error' '"EACCES"'
+}
+
 @test "a limit on the size of files is as a full disk" {
 	target_start anon pages=10000 write=0-9999/2
 	status=0
