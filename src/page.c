@@ -121,8 +121,8 @@ size_t pgs_run_length(const uint64_t *words, size_t count, uint64_t step)
 }
 
 /*
- * Most memory is present, and each pass over its words counts: they are taken eight a step, by the
- * bits that all of them have, and those that any of them has.
+ * Most memory is present, or in swap with an empty entry, and each pass over its words counts: they
+ * are taken eight a step, by the bits that all of them have, and those that any of them has.
  */
 #define BLOCK 8u
 
@@ -147,6 +147,17 @@ size_t pgs_words_present(const uint64_t *words, size_t count)
 	return n;
 }
 
+size_t pgs_words_empty(const uint64_t *words, size_t count)
+{
+	size_t n = 0;
+
+	while (n + BLOCK <= count && !(bits_of_any(words + n) & (PGS_PM_PRESENT | PGS_PM_SWAP)))
+		n += BLOCK;
+	while (n < count && !(words[n] & (PGS_PM_PRESENT | PGS_PM_SWAP)))
+		n++;
+	return n;
+}
+
 static bool is_special(uint64_t word, const struct pgs_swap_types *types)
 {
 	unsigned int type = pgs_pm_swap_type(word);
@@ -158,7 +169,8 @@ static bool is_special(uint64_t word, const struct pgs_swap_types *types)
 bool pgs_words_special(const uint64_t *words, size_t count, const struct pgs_swap_types *types)
 {
 	for (size_t i = 0; i < count; i++) {
-		i += pgs_words_present(words + i, count - i);
+		i += words[i] & PGS_PM_PRESENT ? pgs_words_present(words + i, count - i)
+					       : pgs_words_empty(words + i, count - i);
 		if (i < count && is_special(words[i], types))
 			return true;
 	}

@@ -94,6 +94,9 @@ void pgs_swap_types_resolve(struct pgs_ctx *ctx, struct pgs_swap_types *types)
 /* pgs_words_present - how many of @count words from the first on are of present pages. */
 size_t pgs_words_present(const uint64_t *words, size_t count) __attribute__((nonnull));
 
+/* pgs_words_empty - the same of empty entries: of no page, or of one that only its object knows. */
+size_t pgs_words_empty(const uint64_t *words, size_t count) __attribute__((nonnull));
+
 /* pgs_words_special - whether any of @count words has a swap type that may be no swap area, and
  * that is not the markers'. */
 bool pgs_words_special(const uint64_t *words, size_t count, const struct pgs_swap_types *types)

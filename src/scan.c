@@ -307,8 +307,10 @@ static uint64_t stretch(const struct pgs_scan *scan)
 		limit = pages_to(scan, scan->addr, scan->ask_end);
 	if (!span->words)
 		return limit;
+	if (empty)
+		return pgs_words_empty(span->words, limit);
 	n = scan->present < limit ? scan->present : limit;
-	while (n < limit && is_empty_at(span, n) == empty)
+	while (n < limit && !is_empty_at(span, n))
 		n++;
 	return n;
 }

@@ -123,6 +123,28 @@ static void test_special(void **state)
 	assert_true(pgs_words_special(special, ARRAY_SIZE(special), &types));
 }
 
+/* Among empty entries, some of them soft-dirty: whatever is not, wherever it is, is found. */
+static void test_among_empty(void **state)
+{
+	static const uint64_t odd_ones[] = {PRESENT, SWAP(0, 1), SWAP(22, 1)};
+	enum { N = 35 };
+	struct pgs_swap_types types = types_6_12();
+
+	(void)state;
+	for (size_t count = 1; count <= N; count++) {
+		for (size_t at = 0; at <= count; at++) {
+			for (size_t odd = 0; odd < ARRAY_SIZE(odd_ones); odd++) {
+				uint64_t words[N + 1] = {[3] = PGS_PM_SOFT_DIRTY};
+
+				words[at] = odd_ones[odd];
+				assert_int_equal(pgs_words_empty(words, count), at);
+				assert_int_equal(pgs_words_special(words, count, &types),
+						 odd == 2 && at < count);
+			}
+		}
+	}
+}
+
 static uint64_t random_word(unsigned int *seed)
 {
 	static const uint64_t flags[] = {
@@ -254,10 +276,10 @@ static void test_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_states), cmocka_unit_test(test_decode),
-		cmocka_unit_test(test_runs),   cmocka_unit_test(test_special),
-		cmocka_unit_test(test_counts), cmocka_unit_test(test_odd_ones),
-		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_states),	    cmocka_unit_test(test_decode),
+		cmocka_unit_test(test_runs),	    cmocka_unit_test(test_special),
+		cmocka_unit_test(test_among_empty), cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_odd_ones),    cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
