@@ -490,16 +490,45 @@ static int kmem_next(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_
 	return 1;
 }
 
+/* Words of the entries that have been loaded, from page @index on, to page @end or @room of them.
+ */
+static size_t words_of_entries(struct pgs_shmem *shmem, uint64_t index, uint64_t end,
+			       uint64_t *words, size_t room)
+{
+	const struct pgs_kentries *run;
+	size_t n = 0;
+
+	if (end - index < room)
+		room = end - index;
+	while (n < room && (run = find_entries(shmem, index + n)) && !run->racy) {
+		bool is_swapped = run->entry == PGS_KENTRY_SWAPPED;
+		uint64_t skip = index + n - run->index, step = is_swapped ? PGS_PM_SWAP_STEP : 0;
+		uint64_t word = is_swapped ? swap_word(run->swap_type, run->slot + skip) : 0;
+		uint64_t pages = run->pages - skip < room - n ? run->pages - skip : room - n;
+
+		if (run->entry == PGS_KENTRY_UNKNOWN)
+			break;
+		for (; pages; pages--, word += step)
+			words[n++] = word;
+	}
+	return n;
+}
+
 static ssize_t kmem_words(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_t addr,
 			  uint64_t end, uint64_t *words, size_t room)
 {
 	unsigned int shift = shmem->ctx->page_shift;
 	uint64_t index = (vma->offset + (addr - vma->start)) >> shift;
-	ssize_t n = pgs_kmem_words(shmem->kmem, &shmem->object, index,
-				   index + ((end - addr) >> shift), words, room);
+	uint64_t last = index + ((end - addr) >> shift);
+	size_t had = words_of_entries(shmem, index, last, words, room);
+	ssize_t n = 0;
 
-	ask_little(shmem);
-	return n < 0 ? kmem_failed(shmem, (int)n) : n;
+	if (had < room && index + had < last) {
+		n = pgs_kmem_words(shmem->kmem, &shmem->object, index + had, last, words + had,
+				   room - had);
+		ask_little(shmem);
+	}
+	return n < 0 ? kmem_failed(shmem, (int)n) : (ssize_t)had + n;
 }
 
 /* ---- map_files ------------------------------------------------------------------------------- */
