@@ -40,6 +40,7 @@ struct pgs_scan {
 	unsigned int asked;   /* again, about the page at addr */
 	struct pgs_span span; /* what is left of the last span read */
 	uint64_t present;     /* pages at its start that are known to be present */
+	uint64_t empty;	      /* or to be empty; 0: it is not known how many */
 	uint64_t *words;      /* of a piece that is put together; only with opts.words */
 	bool look_up;	      /* this part's empty pages go to the shmem look-up */
 	bool ask_first;	      /* and it is asked before pagemap */
@@ -297,7 +298,7 @@ static bool is_empty_at(const struct pgs_span *span, uint64_t index)
 
 /* How many pages of the span from its start on pagemap decides about, and are empty, or are not, as
  * the first one is. */
-static uint64_t stretch(const struct pgs_scan *scan)
+static uint64_t stretch(struct pgs_scan *scan)
 {
 	const struct pgs_span *span = &scan->span;
 	bool empty = is_empty_at(span, 0);
@@ -307,8 +308,10 @@ static uint64_t stretch(const struct pgs_scan *scan)
 		limit = pages_to(scan, scan->addr, scan->ask_end);
 	if (!span->words)
 		return limit;
+	if (empty && !scan->empty) /* once: it may become many pieces */
+		scan->empty = pgs_words_empty(span->words, span->pages);
 	if (empty)
-		return pgs_words_empty(span->words, limit);
+		return scan->empty < limit ? scan->empty : limit;
 	n = scan->present < limit ? scan->present : limit;
 	while (n < limit && !is_empty_at(span, n))
 		n++;
@@ -325,6 +328,7 @@ static void cut_span(struct pgs_scan *scan, uint64_t pages)
 	span->addr = scan->addr;
 	span->pages -= pages;
 	scan->present -= pages < scan->present ? pages : scan->present;
+	scan->empty -= pages < scan->empty ? pages : scan->empty;
 	if (span->words)
 		span->words += pages;
 }
@@ -443,6 +447,7 @@ static int read_span(struct pgs_scan *scan, uint64_t end)
 	if (r < 0)
 		return r;
 	scan->present = span->words ? pgs_words_present(span->words, span->pages) : 0;
+	scan->empty = 0;
 	if (span->words && !scan->env->types.resolved &&
 	    pgs_words_special(span->words + scan->present, span->pages - scan->present,
 			      &scan->env->types))
