@@ -171,6 +171,24 @@ every_kind_is_there() {
 	jq_is '[.rows[] | .owners] | unique' '[1]'
 }
 
+@test "a process that has lost its first thread owns its slots still" {
+	local process task
+
+	swap_disk 0
+	swap_out_target anon pages=64 write=all headless=1
+	process=$TARGET
+	for task in "/proc/$process/task"/*; do
+		TARGET=${task##*/} # the last is the one that is left
+	done
+	states anon
+	TARGET=$process
+	((swapped > 32))
+	run_pgscan swapmap --by=run --json -r "$(region anon)" "$TARGET"
+	jq_is '[.rows[].pages] | add' "$swapped"
+	run_pgscan swapmap -a --json -r "$(region anon)"
+	jq_is "[.rows[] | select(.pid == $TARGET)][0] | [.anon, .uswap]" "[$swapped,$swapped]"
+}
+
 @test "a private mapping of shared memory: its copies have slots of their own" {
 	requires module
 	swap_zram 64M
