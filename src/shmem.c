@@ -132,23 +132,25 @@ static bool is_all_shmem(const struct pgs_shmem *shmem, const struct pgscan_shme
  * The next records. To who only counts a record a slot would say no more than the sums, and in
  * the worst order there is one a page, of four times the size of the word it stands for: then
  * only mapped pages get records, and the module counts the others. Where that does not add up the
- * records of all states tell.
+ * records of all states tell. There is never more than a record a page, and to say so spares the
+ * module, for a mapping of a few pages, a buffer of 64 KiB that is cleared first (init_on_alloc).
  */
 static int load_runs(struct pgs_shmem *shmem, uint64_t addr, uint64_t end)
 {
+	uint64_t pages = (end - addr) >> shmem->ctx->page_shift;
+	size_t room = pages < MODULE_RUNS ? pages : MODULE_RUNS;
 	struct pgscan_shmem arg;
 	int n = -1;
 
 	shmem->counted = shmem->counts;
 	if (shmem->counted) {
-		n = ask_module(shmem, addr, end, 1u << PGSCAN_RUN_MAPPED, shmem->runs, MODULE_RUNS,
-			       &arg);
+		n = ask_module(shmem, addr, end, 1u << PGSCAN_RUN_MAPPED, shmem->runs, room, &arg);
 		if (n < 0)
 			return n;
 		shmem->counted = is_all_shmem(shmem, &arg);
 	}
 	if (!shmem->counted)
-		n = ask_module(shmem, addr, end, 0, shmem->runs, MODULE_RUNS, &arg);
+		n = ask_module(shmem, addr, end, 0, shmem->runs, room, &arg);
 	if (n < 0)
 		return n;
 	shmem->nr_runs = (size_t)n;

@@ -86,10 +86,11 @@ int pgs_kmod_request(struct pgs_kmod *kmod, unsigned long request, void *uarg)
 	struct pgscan_shmem *arg = uarg;
 	struct pgscan_run *vec = (struct pgscan_run *)(uintptr_t)arg->vec;
 	uint64_t want = arg->want ? arg->want : UINT64_MAX, addr = arg->start, done = 0;
-	bool again = arg->vec_len == 1;
+	bool again = arg->vec_len == 1 && !arg->want;
 	size_t nr = 0;
 
 	assert_int_equal(request, PGSCAN_IOC_SHMEM);
+	assert_true(arg->vec_len <= (arg->end - arg->start) / kmod->page_size);
 	kmod->asked_again += again;
 	for (; addr < arg->end && done < kmod->work; addr += kmod->page_size, done++) {
 		size_t i = (addr - kmod->base) / kmod->page_size;
