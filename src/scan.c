@@ -19,7 +19,7 @@
 #define ASK_AGAIN 8u
 
 /* Pages that are put together to one piece, and the length of a run that is one by itself. */
-#define WORDS	 4096u
+#define WORDS	 16384u
 #define LONG_RUN 512u
 
 struct pgs_scan {
