@@ -73,6 +73,15 @@ out_of_memory() {
 	((present == 0))
 }
 
+# half_gone CGROUP REGION: have 64 pages of the cgroup go, and see that of 256 so many are out of memory.
+# By request: under a limit, with a disk not as fast as the writer, cgroup v2 does not wait for it, and a
+# busy machine's kernel kills.
+half_gone() {
+	cg_reclaim_once "$1" $((256 << 10))
+	states "$2"
+	((present < 140))
+}
+
 # ---- swap ----
 
 # swap_on DEVICE [PRIORITY]: make it a swap area and use it; its name is in $swap_device then

@@ -38,8 +38,9 @@ since() {
 @test "areas of several priorities are filled from the highest down" {
 	swap_disk 0 5
 	swap_disk 1 9
-	cg_new kernel 512K
+	cg_new kernel
 	target_start --cgroup kernel anon pages=256 write=all
+	wait_for half_gone kernel anon
 	[[ $(swap_used /dev/vdb) -eq 0 && $(swap_used /dev/vdc) -gt 0 ]]
 }
 
