@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -46,19 +47,28 @@ child_main(char **argv, const sigset_t *mask, int gate, int trouble)
 	_exit(err == ENOENT ? STATUS_NOT_FOUND : STATUS_CANNOT_RUN);
 }
 
-int child_start(char **argv, const sigset_t *mask, struct child *ret)
+static int open_pipes(int gate[2], int trouble[2])
 {
-	int gate[2], trouble[2];
-	pid_t pid;
 	int err;
 
 	if (pipe2(gate, O_CLOEXEC) < 0)
 		return -errno;
-	if (pipe2(trouble, O_CLOEXEC) < 0) {
-		close(gate[0]);
-		close(gate[1]);
-		return -errno;
-	}
+	if (!pipe2(trouble, O_CLOEXEC))
+		return 0;
+	err = -errno;
+	close(gate[0]);
+	close(gate[1]);
+	return err;
+}
+
+int child_start(struct pgs_ctx *ctx, char **argv, const sigset_t *mask, struct child *ret)
+{
+	int gate[2], trouble[2];
+	int err = open_pipes(gate, trouble);
+	pid_t pid;
+
+	if (err)
+		return pgs_ctx_fail(ctx, err, "cannot make a pipe: %s", strerror(-err));
 	pid = fork();
 	err = pid < 0 ? -errno : 0;
 	if (!pid) {
@@ -68,9 +78,10 @@ int child_start(char **argv, const sigset_t *mask, struct child *ret)
 	close(gate[0]);
 	close(trouble[1]);
 	*ret = (struct child){.pid = pid, .gate = gate[1], .trouble = trouble[0]};
-	if (err)
-		child_fini(ret);
-	return err;
+	if (!err)
+		return 0;
+	child_fini(ret);
+	return pgs_ctx_fail(ctx, err, "cannot fork: %s", strerror(-err));
 }
 
 void child_go(struct child *c)

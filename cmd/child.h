@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include "../src/ctx.h"
+
 struct child {
 	pid_t pid;
 	int gate;    /* what lets it go; closed instead, it never starts */
@@ -12,8 +14,10 @@ struct child {
 };
 
 /* child_start - fork; the child waits. It runs with the signal mask @mask and with what the caller
- * had, see pgs_caps_restore(). 0 or -errno; child_fini() closes, and lets nothing start. */
-int child_start(char **argv, const sigset_t *mask, struct child *ret) __attribute__((nonnull));
+ * had, see pgs_caps_restore(). 0 or -errno, with the context's line; child_fini() closes, and lets
+ * nothing start. */
+int child_start(struct pgs_ctx *ctx, char **argv, const sigset_t *mask, struct child *ret)
+	__attribute__((nonnull));
 void child_go(struct child *c) __attribute__((nonnull));
 /* child_exec_error - once it has ended: the errno that kept it from being run, or 0. */
 int child_exec_error(struct child *c) __attribute__((nonnull));

@@ -313,7 +313,7 @@ static int run_in_cgroup(struct command *c, const sigset_t *signals)
 
 	if (r)
 		return r;
-	r = child_start(run->opts->command, &c->old_mask, &c->child);
+	r = child_start(run->src.ctx, run->opts->command, &c->old_mask, &c->child);
 	r = r ?: reading_take_first(&run->src, &run->first);
 	if (!r && c->made)
 		r = pgs_cgmake_enter(c->made, c->child.pid);

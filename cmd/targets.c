@@ -144,6 +144,10 @@ int target_kmod(struct pgs_ctx *ctx, const struct opt_target *opt, struct pgs_km
 	r = pgs_kmod_open(ctx, ret_kmod);
 	if (!r)
 		return PGS_EXIT_OK;
+	if (pgs_is_shortage(r)) { /* it may be there */
+		msg_error("%s", pgs_ctx_error(ctx));
+		return PGS_EXIT_FAILED;
+	}
 	if (opt->kmod == OPT_AUTO) {
 		msg_debug("without the module: %s", pgs_ctx_error(ctx));
 		return PGS_EXIT_OK;
@@ -160,6 +164,8 @@ static int require_kcore(const struct opt_target *opt, struct pgs_kmem *kmem)
 	if (!r)
 		return PGS_EXIT_OK;
 	msg_error("--kcore=require: %s", pgs_kmem_reason(kmem, PGS_KMEM_OBJECT));
+	if (pgs_is_shortage(r))
+		return PGS_EXIT_FAILED;
 	return r == -EACCES || r == -EPERM ? PGS_EXIT_PERMISSION : PGS_EXIT_UNSUPPORTED;
 }
 

@@ -96,7 +96,7 @@ int wp_run_command(struct wp *w, const struct pgs_track_opts *opts)
 	int r;
 
 	sigprocmask(SIG_BLOCK, NULL, &mask);
-	r = child_start(w->opts->command, &mask, &c);
+	r = child_start(w->ctx, w->opts->command, &mask, &c);
 
 	w->pid = c.pid;
 	if (!r)

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -58,4 +59,11 @@ int pgs_ctx_fail(struct pgs_ctx *ctx, int err, const char *fmt, ...)
 static inline bool pgs_mech_enabled(const struct pgs_ctx *ctx, unsigned int mech)
 {
 	return !(ctx->disabled & mech);
+}
+
+/* pgs_is_shortage - whether @err (a -errno) is of a caller that ran short, of descriptors or of
+ * memory: it tells nothing of what was asked for, which may be there. */
+static inline bool pgs_is_shortage(int err)
+{
+	return err == -EMFILE || err == -ENFILE || err == -ENOMEM;
 }

@@ -65,7 +65,7 @@ int pgs_kmod_open(struct pgs_ctx *ctx, struct pgs_kmod **ret_kmod)
 		return pgs_ctx_fail(ctx, -EOPNOTSUPP, "the module is not asked here");
 	kmod = calloc(1, sizeof(*kmod));
 	if (!kmod)
-		return -ENOMEM;
+		return pgs_ctx_fail(ctx, -ENOMEM, "out of memory");
 	kmod->fd = pgs_open(ctx, PGS_CAP(CAP_SYS_ADMIN) | PGS_CAP(CAP_DAC_OVERRIDE), 0, "%s",
 			    &PGSCAN_DEVICE[1]);
 	if (kmod->fd < 0)

@@ -214,21 +214,30 @@ static const struct pgs_track_ops *const all_ops[PGS_TRACK_METHODS] = {
 	[PGS_TRACK_SOFT_DIRTY] = &pgs_track_soft_dirty,
 };
 
+/* A probe that failed, for want of descriptors say, has not found the feature absent. */
+static int check_feature(struct pgs_track *t, enum pgs_feat_id id)
+{
+	const struct pgs_feat *feat = pgs_kfeat_get(t->kfeat, id);
+
+	if (feat->state == PGS_FEAT_YES)
+		return 0;
+	if (feat->state == PGS_FEAT_ERROR)
+		return pgs_ctx_fail(t->ctx, -feat->err, "cannot tell whether there is %s: %s",
+				    pgs_feat_name(id), feat->detail ?: strerror(feat->err));
+	return pgs_ctx_fail(t->ctx, -EOPNOTSUPP, "this kernel or user has no %s%s%s%s",
+			    pgs_feat_name(id), feat->detail ? " (" : "", feat->detail ?: "",
+			    feat->detail ? ")" : "");
+}
+
 static int check_uffd(struct pgs_track *t)
 {
 	static const enum pgs_feat_id ids[] = {PGS_FEAT_PAGEMAP_SCAN, PGS_FEAT_UFFD_WP_ASYNC,
 					       PGS_FEAT_PTRACE, PGS_FEAT_PIDFD_GETFD};
+	int r = 0;
 
-	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
-		const struct pgs_feat *feat = pgs_kfeat_get(t->kfeat, ids[i]);
-
-		if (feat->state != PGS_FEAT_YES)
-			return pgs_ctx_fail(t->ctx, -EOPNOTSUPP,
-					    "this kernel or user has no %s%s%s%s",
-					    pgs_feat_name(ids[i]), feat->detail ? " (" : "",
-					    feat->detail ?: "", feat->detail ? ")" : "");
-	}
-	return 0;
+	for (size_t i = 0; !r && i < sizeof(ids) / sizeof(ids[0]); i++)
+		r = check_feature(t, ids[i]);
+	return r;
 }
 
 static int check_module(struct pgs_track *t)
@@ -243,7 +252,11 @@ static int check_module(struct pgs_track *t)
 
 static int check_soft_dirty(struct pgs_track *t)
 {
-	if (!pgs_kfeat_has(t->kfeat, PGS_FEAT_SOFT_DIRTY))
+	int r = check_feature(t, PGS_FEAT_SOFT_DIRTY);
+
+	if (r && r != -EOPNOTSUPP)
+		return r;
+	if (r)
 		return pgs_ctx_fail(t->ctx, -EOPNOTSUPP,
 				    "this kernel does not track soft-dirty: a write after "
 				    "clear_refs sets no bit");
@@ -299,7 +312,7 @@ static int choose(struct pgs_track *t)
 				 before[0] ? before : "the first choice, and available");
 			return 0;
 		}
-		if (r == -ESRCH || r == -ENOMEM)
+		if (r == -ESRCH || pgs_is_shortage(r))
 			return r;
 		snprintf(before + strlen(before), sizeof(before) - strlen(before), "%s%s: %s",
 			 before[0] ? "; " : "", pgs_track_method_name(m), pgs_ctx_error(t->ctx));

@@ -263,6 +263,19 @@ stop() {
 	[[ $got == "$want" ]] || fail "$want" "$got"
 }
 
+@test "command: descriptors that run short are said to have" {
+	local nr
+
+	requires plain
+	needs_cgroups
+	for nr in {4..12}; do
+		with_descriptors "$nr" reclaim-report --limit=10M -- true
+		((status == 0)) || [[ $status:$stderr == 1:*"Too many open files"* ]] ||
+			fail "$nr descriptors: status $status, $stderr"
+	done
+	((status == 0)) || fail "12 are too few: $stderr"
+}
+
 @test "command: a file is written whole or not at all" {
 	echo old >"$BATS_TEST_TMPDIR/report"
 	ln "$BATS_TEST_TMPDIR/report" "$BATS_TEST_TMPDIR/link"

@@ -436,6 +436,25 @@ filtered_start() {
 	[[ $stderr == *"uffd: "*"module: "*"soft-dirty: "* ]]
 }
 
+# Each number of descriptors fails at another place, from the first file to the last.
+@test "descriptors that run short are no lack of the kernel's" {
+	local nr
+
+	requires plain
+	requires_wp
+	target_start anon
+	for nr in {4..16}; do
+		with_descriptors "$nr" wp -i 0.1 -c 1 "$TARGET"
+		((status == 0)) || [[ $status:$stderr == 1:*"Too many open files"* ]] ||
+			fail "$nr descriptors: status $status, $stderr"
+		with_descriptors "$nr" wp -- true
+		((status == 0)) || [[ $stderr == *"Too many open files"* ]] ||
+			fail "$nr descriptors, a command: status $status, $stderr"
+		[[ $stderr != *"no pagemap_scan"* && $stderr != *"No such file"* ]] || fail "$stderr"
+	done
+	((status == 0)) || fail "16 are too few: $stderr"
+}
+
 @test "an ordinary user: one's own process, and nobody else's" {
 	requires_wp root
 	target_start --nobody anon pages=16 write=0-15

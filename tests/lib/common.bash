@@ -115,6 +115,16 @@ run_checked() {
 	fi
 }
 
+# with_descriptors N ARGS...: pgscan with no more than N of them, whatever its status, which is left in
+# $status. Output goes where run_pgscan has it.
+with_descriptors() {
+	status=0
+	# shellcheck disable=SC2016
+	timeout -k 5 60 sh -c 'ulimit -n "$0"; exec "$@"' "$1" "$PGSCAN" "${@:2}" \
+		>"$out" 2>"$err" </dev/null 3>&- || status=$?
+	stderr=$(<"$err")
+}
+
 # ---- what a test needs -----------------------------------------------------------------------
 
 # requires WORD...: skip the test, with the reason, unless all are there. An unknown word fails.
