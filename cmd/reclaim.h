@@ -96,6 +96,7 @@ struct reading {
 	struct pgs_page_states states;
 	struct reading_process *processes;
 	size_t nr_processes;
+	int reporting_err;
 	struct pgs_reporting reporting;
 	int zones_err;
 	struct pgs_free_zones zones;

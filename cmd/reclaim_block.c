@@ -336,7 +336,9 @@ static void put_reporting(FILE *f, const struct report *rep)
 			in_words(of_reporting(rep, "offered", none)),
 			in_words(of_reporting(rep, "negotiated", none)));
 	else
-		fputs("no balloon device, ", f);
+		fputs(balloon && balloon->value.set ? "no balloon device, "
+						    : "balloon device unknown, ",
+		      f);
 	if (order && order->value.set)
 		fprintf(f, "blocks of order %llu and up\n", (unsigned long long)order->value.n);
 	else

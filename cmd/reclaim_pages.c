@@ -125,15 +125,16 @@ void report_writeback(struct report *rep, const struct reading *before, const st
 
 /* ---- reporting ------------------------------------------------------------------------------- */
 
-static void report_device(struct report *rep, const struct source *src,
-			  const struct pgs_reporting *r)
+static void report_device(struct report *rep, const struct source *src, const struct reading *now)
 {
+	const struct pgs_reporting *r = &now->reporting;
 	const struct labels none = {0};
-	const char *no_device = "no balloon device";
-	const char *reason = r->has_device ? NULL : no_device;
+	const char *unread = now->reporting_err ? "/sys/bus/virtio/devices cannot be read" : NULL;
+	const char *reason = unread ?: r->has_device ? NULL : "no balloon device";
 
-	put(rep, SECTION_REPORTING, "balloon", "bool", none, some(r->has_device), NULL)->reason =
-		reason;
+	put(rep, SECTION_REPORTING, "balloon", "bool", none,
+	    (struct pgs_count){!unread, r->has_device}, NULL)
+		->reason = reason;
 	put(rep, SECTION_REPORTING, "driver", "bool", none,
 	    (struct pgs_count){r->has_device, r->has_driver}, reason);
 	put(rep, SECTION_REPORTING, "offered", "bool", none, r->offered,
@@ -141,8 +142,9 @@ static void report_device(struct report *rep, const struct source *src,
 	put(rep, SECTION_REPORTING, "negotiated", "bool", none, r->negotiated,
 	    reason ?: "the device has no features file");
 	put(rep, SECTION_REPORTING, "least_order", "order", none, r->order,
-	    "nobody has registered for reports, or the kernel has none (5.7, "
-	    "CONFIG_PAGE_REPORTING)");
+	    unread
+		    ?: "nobody has registered for reports, or the kernel has none (5.7, "
+		       "CONFIG_PAGE_REPORTING)");
 	put(rep, SECTION_REPORTING, "pageblock_order", "order", none, src->pageblock_order,
 	    src->named & SECTION_BIT(SECTION_REPORTING)
 		    ? "/proc/pagetypeinfo is for root (CAP_DAC_READ_SEARCH)"
@@ -193,7 +195,7 @@ void report_reporting(struct report *rep, const struct source *src, const struct
 {
 	struct totals all = {.known = now->zones.nr};
 
-	report_device(rep, src, &now->reporting);
+	report_device(rep, src, now);
 	if (now->zones_err)
 		put(rep, SECTION_REPORTING, "free", "pages", (struct labels){0},
 		    (struct pgs_count){0}, "/proc/buddyinfo cannot be read");

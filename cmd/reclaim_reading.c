@@ -165,7 +165,7 @@ static int read_pages(const struct source *src, struct reading *r)
 	if (src->sections & SECTION_BIT(SECTION_WRITEBACK))
 		err = read_tags(src, r);
 	if (src->sections & SECTION_BIT(SECTION_REPORTING)) {
-		err = err ?: pgs_reporting_read(src->ctx, &r->reporting);
+		r->reporting_err = pgs_reporting_read(src->ctx, &r->reporting);
 		r->zones_err = pgs_free_zones_read(src->ctx, &r->zones);
 		count = count && !r->zones_err && !count_by_module(src, r);
 	}

@@ -20,6 +20,8 @@ static void note_failures(struct run *run, const struct reading *now)
 		out_error(run->out, 0, "/proc/vmstat", now->vm_err);
 	if (now->swap_err)
 		out_error(run->out, 0, "/proc/swaps", now->swap_err);
+	if (now->reporting_err)
+		out_error(run->out, 0, "/sys/bus/virtio/devices", now->reporting_err);
 	for (size_t i = 0; i < now->nr_processes; i++)
 		if (is_about_process(now->processes[i].err))
 			out_error(run->out, (int)now->processes[i].pid,

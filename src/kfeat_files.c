@@ -15,6 +15,7 @@
 #include "kmem.h"
 #include "kmodif.h"
 #include "procfs.h"
+#include "reporting.h"
 #include "units.h"
 
 /* Files whose mode is 0400 ask for the owner or this, whatever else they ask for. */
@@ -293,7 +294,6 @@ int pgs_probe_page_reporting(struct pgs_ctx *ctx, const struct pgs_probe *probe,
 	return r;
 }
 
-#define VIRTIO_ID_BALLOON	   5
 #define VIRTIO_BALLOON_F_REPORTING 5
 
 /* A balloon's feature string, one digit a bit: those that device and driver agreed on. What the
@@ -321,23 +321,15 @@ static int reporting_negotiated(struct pgs_ctx *ctx, const char *dir, const char
 
 int pgs_probe_balloon(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs_feat *feat)
 {
-	const struct dirent *entry;
-	uint64_t id;
-	int err = 0;
-	_cleanup_closedir_ DIR *dir = open_dir(ctx, probe->path, &err);
+	char name[PGS_BALLOON_NAME];
+	int r = pgs_balloon_find(ctx, name);
 
-	pgs_feat_detail(feat, "no balloon device");
-	if (!dir)
-		return err;
-	while ((entry = readdir(dir))) {
-		if (entry->d_name[0] == '.' ||
-		    read_number(ctx, &id, probe->path, entry->d_name, "device") < 0 ||
-		    id != VIRTIO_ID_BALLOON)
-			continue;
-		if (probe->arg == PGS_BALLOON_REPORTING)
-			return reporting_negotiated(ctx, probe->path, entry->d_name, feat);
-		pgs_feat_detail(feat, "%s", entry->d_name);
-		return 1;
-	}
-	return 0;
+	if (!r || r == -ENOENT)
+		pgs_feat_detail(feat, "no balloon device");
+	if (r <= 0)
+		return r;
+	if (probe->arg == PGS_BALLOON_REPORTING)
+		return reporting_negotiated(ctx, probe->path, name, feat);
+	pgs_feat_detail(feat, "%s", name);
+	return r;
 }

@@ -28,28 +28,42 @@ static int read_number(struct pgs_ctx *ctx, const char *path, uint64_t *ret)
 
 /* ---- the device ------------------------------------------------------------------------------ */
 
-static bool is_balloon(struct pgs_ctx *ctx, const char *name)
+/* 1 or 0, -errno where that cannot be told. */
+static int is_balloon(struct pgs_ctx *ctx, const char *name)
 {
 	_cleanup_free_ char *path = NULL;
 	uint64_t id;
+	int r;
 
-	return name[0] != '.' && asprintf(&path, DEVICES "/%s/device", name) > 0 &&
-	       !read_number(ctx, path, &id) && id == VIRTIO_ID_BALLOON;
+	if (name[0] == '.')
+		return 0;
+	if (asprintf(&path, DEVICES "/%s/device", name) < 0)
+		return -ENOMEM;
+	r = read_number(ctx, path, &id);
+	if (r == -ENOENT || r == -EINVAL || r == -ERANGE) /* unplugged, or no such number */
+		return 0;
+	return r < 0 ? r : id == VIRTIO_ID_BALLOON;
 }
 
-static void find_device(struct pgs_ctx *ctx, struct pgs_reporting *ret)
+int pgs_balloon_find(struct pgs_ctx *ctx, char ret_name[PGS_BALLOON_NAME])
 {
-	int fd = pgs_open(ctx, 0, O_DIRECTORY, DEVICES);
+	int fd = pgs_open(ctx, 0, O_DIRECTORY, DEVICES), r = 0;
 	_cleanup_closedir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
 
-	if (!dir && fd >= 0)
+	if (fd < 0)
+		return fd;
+	if (!dir) {
+		r = -errno;
 		close(fd);
-	while (dir && !ret->has_device && (entry = readdir(dir))) {
-		ret->has_device = is_balloon(ctx, entry->d_name);
-		if (ret->has_device)
-			snprintf(ret->device, sizeof(ret->device), "%.31s", entry->d_name);
+		return r;
 	}
+	while (!r && (entry = readdir(dir))) {
+		r = is_balloon(ctx, entry->d_name);
+		if (r > 0)
+			snprintf(ret_name, PGS_BALLOON_NAME, "%.31s", entry->d_name);
+	}
+	return r;
 }
 
 static struct pgs_count flag(bool value)
@@ -130,13 +144,14 @@ struct pgs_count pgs_pageblock_order(struct pgs_ctx *ctx)
 int pgs_reporting_read(struct pgs_ctx *ctx, struct pgs_reporting *ret)
 {
 	struct pgs_reporting r = {0};
+	int found = pgs_balloon_find(ctx, r.device);
 
-	find_device(ctx, &r);
+	r.has_device = found > 0;
 	if (r.has_device)
 		find_features(ctx, &r);
 	find_order(ctx, &r);
 	*ret = r;
-	return 0;
+	return found < 0 && found != -ENOENT ? found : 0;
 }
 
 /* ---- free blocks ----------------------------------------------------------------------------- */

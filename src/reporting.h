@@ -9,12 +9,14 @@
 #include "kmodif.h"
 #include "vmstat.h"
 
-#define PGS_MAX_ORDERS PGSCAN_MAX_ORDERS
+#define PGS_MAX_ORDERS	 PGSCAN_MAX_ORDERS
+
+#define PGS_BALLOON_NAME 32
 
 /* The device and what was agreed on; flags are 0 or 1. */
 struct pgs_reporting {
 	bool has_device;
-	char device[32]; /* "virtio3" */
+	char device[PGS_BALLOON_NAME]; /* "virtio3" */
 	bool has_driver;
 	/* What the device offers is only shown by debugfs (6.8, CONFIG_VIRTIO_DEBUG), unless it was
 	 * agreed on. */
@@ -22,7 +24,13 @@ struct pgs_reporting {
 	struct pgs_count order; /* least order reported; none while nobody registered */
 };
 
-/* pgs_reporting_read - fill @ret. No device is a state. Returns 0. */
+/* pgs_balloon_find - the first balloon among the virtio devices: 1, and its name, or 0. -errno
+ * where it cannot be told whether there is one; -ENOENT: there is no virtio. */
+int pgs_balloon_find(struct pgs_ctx *ctx, char ret_name[PGS_BALLOON_NAME])
+	__attribute__((nonnull, warn_unused_result));
+
+/* pgs_reporting_read - fill @ret. No device is a state. Returns 0, or -errno where it cannot be
+ * told whether there is a device; the rest is filled. */
 int pgs_reporting_read(struct pgs_ctx *ctx, struct pgs_reporting *ret)
 	__attribute__((nonnull, warn_unused_result));
 

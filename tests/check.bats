@@ -317,6 +317,24 @@ trace() {
 	detail balloon_reporting "no balloon device"
 }
 
+@test "check: a balloon that cannot be looked for is not called absent" {
+	local nr there
+
+	requires plain
+	run_pgscan check --json
+	there=$(jq -r '.rows[] | select(.feature == "balloon") | .state' "$out")
+	for nr in {4..8}; do
+		with_descriptors "$nr" check --json
+		jq -e --arg there "$there" '.rows[] | select(.feature == "balloon")
+			| .state == "error" or .state == $there' "$out" >/dev/null || fail "$nr descriptors"
+		with_descriptors "$nr" reclaim-report --json -c 1 -i 0.1
+		jq -e --argjson there "$([[ $there == yes ]] && echo 1 || echo 0)" '
+			(.rows[] | select(.name == "balloon").value) as $got
+			| $got == $there or $got == null and (.complete | not)' "$out" >/dev/null ||
+			fail "$nr descriptors: reclaim-report"
+	done
+}
+
 @test "check: swap of another tree" {
 	run_pgscan check --root="$FIXTURES/reporting-on" --json
 	state swap yes
