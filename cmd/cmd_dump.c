@@ -187,7 +187,7 @@ static int prepare(struct dump *d)
 	if (r)
 		return r;
 	r = pgs_swap_areas_read(d->ctx, &d->swaps);
-	if (!r)
+	if (!r || r == -ENOENT) /* only their names come from there */
 		return parse_where(d);
 	msg_error("%s", pgs_ctx_error(d->ctx));
 	return msg_exit_status(r);

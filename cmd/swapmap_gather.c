@@ -354,7 +354,7 @@ int swapmap_gather(struct swapmap *m)
 		r = ask_all(m);
 	if (!r || r == -EINTR)
 		return PGS_EXIT_OK;
-	msg_error("%s", r == -ENOMEM ? "out of memory" : pgs_ctx_error(m->ctx));
+	swapmap_failed(m, 0, r == -ENOMEM ? "out of memory" : pgs_ctx_error(m->ctx), r);
 	return msg_exit_status(r);
 }
 

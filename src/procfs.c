@@ -343,6 +343,11 @@ static int pids_list(struct pgs_pids *pids, DIR *dir)
 	return r ? r : -errno;
 }
 
+bool pgs_procfs_is_whole(struct pgs_ctx *ctx)
+{
+	return !faccessat(ctx->root_fd, "proc/meminfo", F_OK, 0);
+}
+
 /* The list is taken at once, with ptrace access, so that hidepid= hides nobody from root. */
 int pgs_pids_open(struct pgs_ctx *ctx, struct pgs_pids **ret_pids)
 {
@@ -366,6 +371,9 @@ int pgs_pids_open(struct pgs_ctx *ctx, struct pgs_pids **ret_pids)
 	pgs_caps_lower();
 	if (r)
 		return pgs_ctx_fail(ctx, r, "cannot list '/proc': %s", strerror(-r));
+	if (!pids->nr)
+		return pgs_ctx_fail(ctx, -ENOENT,
+				    "there is no process in '/proc': is procfs mounted there?");
 	*ret_pids = pids;
 	pids = NULL;
 	return 0;

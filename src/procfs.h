@@ -62,7 +62,13 @@ int pgs_proc_read(struct pgs_ctx *ctx, pid_t pid, struct pgs_proc *ret_proc)
  * why is in the context. */
 int pgs_proc_explain(struct pgs_ctx *ctx, pid_t pid, int err) __attribute__((nonnull));
 
-/* The processes of the machine, as /proc lists them at one moment (but for hidepid: below). */
+/* pgs_procfs_is_whole - whether proc/ has the files that are not of processes: where it has none, a
+ * file that is missing tells nothing of the kernel. False where nothing is mounted on it, and with
+ * subset=pid ("proc: allow to mount only pids", 5.8). */
+bool pgs_procfs_is_whole(struct pgs_ctx *ctx) __attribute__((nonnull));
+
+/* The processes of the machine, as /proc lists them at one moment (but for hidepid: below).
+ * -ENOENT: it lists none, not even the one that asks, as no procfs does. */
 struct pgs_pids;
 int pgs_pids_open(struct pgs_ctx *ctx, struct pgs_pids **ret_pids)
 	__attribute__((nonnull, warn_unused_result));

@@ -91,6 +91,10 @@ int pgs_swap_areas_read(struct pgs_ctx *ctx, struct pgs_swap_areas *ret)
 
 	if (r < 0 && r != -ENOENT)
 		return (int)r;
+	if (r < 0 && !pgs_procfs_is_whole(ctx))
+		return pgs_ctx_fail(ctx, -ENOENT,
+				    "there is no '/proc/swaps', nor '/proc/meminfo': is procfs "
+				    "mounted there?");
 	line = text ? strtok_r(text, "\n", &save) : NULL; /* the heading */
 	while (line && (line = strtok_r(NULL, "\n", &save))) {
 		struct pgs_swap_area *more = reallocarray(areas.areas, areas.nr + 1, sizeof(*more));

@@ -22,7 +22,8 @@ struct pgs_swap_areas {
 	bool asked; /* pgs_swap_areas_ask() was called */
 };
 
-/* pgs_swap_areas_read - fill @ret. A kernel without CONFIG_SWAP has no areas. 0 or -errno. */
+/* pgs_swap_areas_read - fill @ret. A kernel without CONFIG_SWAP has no areas. 0 or -errno; -ENOENT:
+ * proc/ is not whole, see pgs_procfs_is_whole(), so that there may be some. */
 int pgs_swap_areas_read(struct pgs_ctx *ctx, struct pgs_swap_areas *ret)
 	__attribute__((nonnull, warn_unused_result));
 void pgs_swap_areas_fini(struct pgs_swap_areas *areas);

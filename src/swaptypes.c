@@ -132,7 +132,7 @@ void pgs_swap_types_init(struct pgs_ctx *ctx, struct pgs_swap_types *ret_types)
 	if (pgs_read_file(ctx, 0, &swaps, "proc/swaps") >= 0) {
 		line = strchr(swaps, '\n');
 		types.swap_areas = line && line[1];
-	} else if (ctx->live) {
+	} else if (ctx->live && pgs_procfs_is_whole(ctx)) {
 		types.swap_areas = false; /* CONFIG_SWAP=n has no such file */
 	}
 	*ret_types = types;

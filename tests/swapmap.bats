@@ -84,6 +84,27 @@ swapmap_fixture() { # NAME ARGS...
 	jq_is '.rows' '[]'
 }
 
+@test "an empty proc is no procfs, and not a machine without swap" {
+	mkdir -p "$BATS_TEST_TMPDIR/empty/proc"
+	for view in "swapmap -a" "swapmap --by=device" "swapmap --map" "dump -a"; do
+		# shellcheck disable=SC2086
+		run_pgscan 1 $view --root="$BATS_TEST_TMPDIR/empty"
+		[[ -z $output && $stderr == *"no process in '/proc': is procfs mounted there?"* ]]
+	done
+	run_pgscan 1 swapmap -a --json --root="$BATS_TEST_TMPDIR/empty"
+	jq_is '[.complete, (.errors | length), .summary.used]' '[false,1,null]'
+}
+
+@test "a proc of processes alone does not say that there is no swap" {
+	requires root plain tool:unshare
+	unshare -m mount -t proc -o subset=pid none /proc 2>/dev/null || skip "no mount, or no subset=pid (5.8)"
+	printf '#!/bin/sh\nmount -t proc -o subset=pid none /proc && exec "%s" "$@"\n' "$PGSCAN" \
+		>"$BATS_TEST_TMPDIR/pgscan"
+	PGSCAN=$(command -v unshare) run_pgscan 1 -m sh "$BATS_TEST_TMPDIR/pgscan" swapmap -a --json
+	[[ $stderr == *"no '/proc/swaps', nor '/proc/meminfo'"* ]]
+	jq_is '[.complete, (.errors | length), .summary.used]' '[false,1,null]'
+}
+
 @test "a process that is not there, a kernel thread, another user's" {
 	run_pgscan 1 swapmap 999999999
 	[[ -z $output && $stderr == *999999999* ]]
