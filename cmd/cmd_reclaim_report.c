@@ -283,11 +283,25 @@ static int source_init(struct source *src, const struct reclaim_opts *opts)
 	src->top = opts->top;
 	if (opts->named & SECTION_BIT(SECTION_REPORTING))
 		src->pageblock_order = pgs_pageblock_order(src->ctx);
-	if (opts->nr_cgroups || (opts->sections & SECTION_BIT(SECTION_CGROUP) && !opts->command))
-		r = resolve_cgroups(src, opts);
+	return PGS_EXIT_OK;
+}
+
+/* Once, and in the document: one that is not there is an error of it. */
+static int find_cgroups(struct run *run)
+{
+	const struct reclaim_opts *opts = run->opts;
+	bool all = opts->sections & SECTION_BIT(SECTION_CGROUP) && !opts->command;
+	const char *what;
+	int r;
+
+	if (run->src.cgroups || (!opts->nr_cgroups && !all))
+		return PGS_EXIT_OK;
+	r = resolve_cgroups(&run->src, opts);
 	if (!r)
 		return PGS_EXIT_OK;
-	msg_error("%s", r == -ENOMEM ? "out of memory" : pgs_ctx_error(src->ctx));
+	what = r == -ENOMEM ? "out of memory" : pgs_ctx_error(run->src.ctx);
+	msg_error("%s", what);
+	out_error(run->out, 0, what, r);
 	return msg_exit_status(r);
 }
 
@@ -325,6 +339,7 @@ static int print_report(struct run *run, FILE *f)
 	int r;
 
 	r = run_open_out(run, f, &head);
+	r = r ?: find_cgroups(run);
 	if (!r)
 		r = run->opts->command ? reclaim_command(run) : run_samples(run);
 	run_fini(run);

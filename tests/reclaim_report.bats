@@ -303,6 +303,9 @@ stop_sampling() {
 @test "reclaim-report: a cgroup that is not there, and no hierarchy" {
 	run_pgscan 1 reclaim-report --root="$FIXTURES/memcg-v2" -g jo
 	[[ $stderr == *"no cgroup '/jo'"*"'job'"* && -z $output ]]
+	run_pgscan 1 reclaim-report --json --root="$FIXTURES/memcg-v2" -g jo
+	jq_is '[.complete, .errors[0].error, (.rows | length)]' '[false,"ENOENT",0]'
+	jq -e '.errors[0].what | startswith("no cgroup")' "$out" >/dev/null
 	run_pgscan 4 reclaim-report --root="$FIXTURES/cgroup-disabled" -g /
 	[[ $stderr == *disabled* && -z $output ]]
 }
