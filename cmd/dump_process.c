@@ -342,8 +342,9 @@ static void dump_one(struct dump *d, const struct targets *targets, pid_t pid)
 	};
 	_cleanup_(pgs_scan_closep) struct pgs_scan *scan = NULL;
 	struct walk w = {.d = d, .pid = pid};
-	int r = open_scan(d, pid, &opts, &scan);
+	int r = targets->named ? pgs_proc_check_leader(d->ctx, pid) : 0;
 
+	r = r ?: open_scan(d, pid, &opts, &scan);
 	if (r == -ESRCH && !targets->named)
 		return; /* a kernel thread, or gone since the list was made */
 	w.scan = scan;

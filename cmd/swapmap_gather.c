@@ -78,8 +78,7 @@ static ssize_t find_proc(const struct swapmap *m, pid_t pid)
 	return -1;
 }
 
-/* A target that is not in the list has no memory, or is not there. A thread has its process's, and
- * would be a second owner of all of it. */
+/* A target that is not in the list has no memory, or is not there. */
 static void miss_target(struct swapmap *m, pid_t pid)
 {
 	char what[64];
@@ -97,7 +96,7 @@ static void miss_target(struct swapmap *m, pid_t pid)
 	snprintf(what, sizeof(what), "process %d %s", (int)pid,
 		 proc.kthread		 ? "is a kernel thread: it has no memory of its own"
 		 : proc.run_state == 'Z' ? "has exited: it is a zombie"
-					 : "is a thread of another one");
+					 : "was not there when the others were listed");
 	swapmap_failed(m, pid, what, -ESRCH);
 }
 

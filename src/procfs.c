@@ -249,6 +249,23 @@ static int read_own_text(struct pgs_ctx *ctx, pid_t pid, const char *name, char 
 	return pgs_ctx_fail(ctx, -ESRCH, "no process %d", (int)pid);
 }
 
+static int refuse_thread(struct pgs_ctx *ctx, pid_t pid, const char *status)
+{
+	uint64_t tgid;
+
+	if (pgs_text_field(status, "Tgid", &tgid) != 1 || !tgid || tgid == (uint64_t)pid)
+		return 0;
+	return pgs_ctx_fail(ctx, -ESRCH, "%d is a thread of process %llu: name that one", (int)pid,
+			    (unsigned long long)tgid);
+}
+
+int pgs_proc_check_leader(struct pgs_ctx *ctx, pid_t pid)
+{
+	_cleanup_free_ char *status = NULL;
+
+	return read_own_text(ctx, pid, "status", &status) ? 0 : refuse_thread(ctx, pid, status);
+}
+
 /* The first thread has let go of the memory when it exited: find one that has not. */
 static void find_task(struct pgs_ctx *ctx, struct pgs_proc *proc)
 {
@@ -280,6 +297,8 @@ int pgs_proc_read(struct pgs_ctx *ctx, pid_t pid, struct pgs_proc *ret_proc)
 	r = read_own_text(ctx, pid, "stat", &stat);
 	if (!r)
 		r = read_own_text(ctx, pid, "status", &status);
+	if (!r)
+		r = refuse_thread(ctx, pid, status);
 	if (r)
 		return r;
 	if (parse_stat(stat, &proc) < 0)

@@ -52,9 +52,15 @@ struct pgs_proc {
 	uint64_t vm_swap_kb, rss_shmem_kb, rss_anon_kb;
 };
 
-/* pgs_proc_read - fill @ret_proc. Returns 0, or -errno (-ESRCH: no such process; -EPERM: there is
- * one, which hidepid= hides). */
+/* pgs_proc_read - fill @ret_proc. Returns 0, or -errno (-ESRCH: no such process, or @pid is a
+ * thread of one; -EPERM: there is one, which hidepid= hides). */
 int pgs_proc_read(struct pgs_ctx *ctx, pid_t pid, struct pgs_proc *ret_proc)
+	__attribute__((nonnull, warn_unused_result));
+
+/* pgs_proc_check_leader - /proc opens for the number of any thread too, and shows the memory of its
+ * process, which who adds processes up would count again. Returns -ESRCH where @pid is such a
+ * number, otherwise 0: whether there is a process is not asked. */
+int pgs_proc_check_leader(struct pgs_ctx *ctx, pid_t pid)
 	__attribute__((nonnull, warn_unused_result));
 
 /* pgs_proc_explain - @err met at the memory of @pid: a task without any may be refused before it is

@@ -374,7 +374,7 @@ int pgs_track_open(struct pgs_ctx *ctx, pid_t pid, const struct pgs_track_opts *
 	t->pid = pid;
 	t->opts = opts;
 	t->uffd = -1;
-	r = opts->follow ? watch(t) : attach(t);
+	r = opts->follow ? watch(t) : pgs_proc_check_leader(ctx, pid) ?: attach(t);
 	if (r)
 		return r;
 	*ret_track = t;

@@ -205,6 +205,21 @@ load lib/dump
 	jq_is .summary.present 32
 }
 
+@test "a thread is no process, to any command: its process is named" {
+	local command tid
+
+	target_start anon pages=64 write=0-15 headless=1
+	tid=$(find "/proc/$TARGET/task" -mindepth 1 -maxdepth 1 -printf '%f\n' | grep -vx "$TARGET")
+	for command in dump swapmap "wp -c 1"; do
+		# shellcheck disable=SC2086
+		run_pgscan 1 $command "$tid"
+		[[ -z $output && $stderr == *"$tid is a thread of process $TARGET: name that one"* ]]
+	done
+	run_pgscan 3 dump --json "$tid" "$TARGET"
+	jq_is '[.summary.present >= 16, .errors[0].pid, .errors[0].error]' "[true,$tid,\"ESRCH\"]"
+	jq_true "[.rows[].pid] | unique == [$TARGET]"
+}
+
 @test "a process that does not exist: status 1; beside one that does: status 3" {
 	local gone
 
