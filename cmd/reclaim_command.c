@@ -227,9 +227,12 @@ static void tell_left(struct command *c, const struct pgs_cgroup_pids *pids)
 		len += (size_t)snprintf(list + len, sizeof(list) - len, " %d", (int)pids->pids[i]);
 	if (pids->nr > NAMED_LEFT)
 		snprintf(list + len, sizeof(list) - len, " and %zu more", pids->nr - NAMED_LEFT);
-	msg_warn("the command left %zu process%s running, which %s:%s", pids->nr,
-		 pids->nr == 1 ? "" : "es",
-		 c->signals ? "are killed" : "go on outside of its cgroup", list);
+	if (pids->nr == 1)
+		msg_warn("the command left 1 process running, which %s:%s",
+			 c->signals ? "is killed" : "goes on outside of its cgroup", list);
+	else
+		msg_warn("the command left %zu processes running, which %s:%s", pids->nr,
+			 c->signals ? "are killed" : "go on outside of its cgroup", list);
 }
 
 /* One that has ended but was not waited for yet stays in the list of v1. */

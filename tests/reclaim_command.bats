@@ -138,7 +138,7 @@ stop() {
 	run_pgscan 0 reclaim-report --json --output-file="$BATS_TEST_TMPDIR/report" -- \
 		sh -c 'sleep 1000 >/dev/null 2>&1 & echo $!'
 	pid=$output
-	[[ $stderr == *"left 1 process running, which go on outside of its cgroup: $pid"* ]]
+	[[ $stderr == *"left 1 process running, which goes on outside of its cgroup: $pid"* ]]
 	kill -0 "$pid"
 	[[ $(<"/proc/$pid/cgroup") != *pgscan-* ]]
 	kill -KILL "$pid"
@@ -184,7 +184,7 @@ stop() {
 	read -r pid <"$fifo"
 	stop TERM
 	((status == 0)) || fail "status $status"
-	[[ $(<"$err") == *"which are killed: "*"$pid"* ]]
+	[[ $(<"$err") == *"killed: "*"$pid"* ]]
 	# It may be on its way out, and may go between two looks.
 	for ((i = 0; i < 100; i++)); do
 		stat=$(cat "/proc/$pid/stat" 2>/dev/null) || return 0
