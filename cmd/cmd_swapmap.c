@@ -13,8 +13,8 @@ enum { OPT_BY = 0x4000, OPT_SLOT, OPT_MAP };
 static const struct argp_option options[] = {
 	{NULL, 0, NULL, 0, "What to show:", OPT_GROUP_OWN},
 	{"by", OPT_BY, "process|vma|run|page|device|object|cgroup", 0,
-	 "The view: processes (the default for several), mappings (for one), runs of slots, pages, "
-	 "swap areas, shared memory objects, or cgroups",
+	 "The view: vma is the default for one process, process for several; runs are of slots, "
+	 "objects of shared memory",
 	 0},
 	{"slot", OPT_SLOT, "DEVICE:OFFSET", 0, "Who owns this slot of a swap area", 0},
 	{"map", OPT_MAP, NULL, 0, "Draw the swap areas, with letters for the owners", 0},
