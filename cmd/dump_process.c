@@ -411,6 +411,20 @@ static void tell_notes(struct dump *d, const struct targets *targets)
 
 #define MANY_ENTRIES (UINT64_C(1) << 28) /* 1 TiB of address space, 2 GiB of raw entries */
 
+/* Raw entries are those of a range from its start to its end, mapped or not, for each process. */
+static void tell_range(const struct dump *d, const struct targets *targets)
+{
+	const struct opt_target *t = &d->opts->target;
+	uint64_t pages = 0;
+
+	for (size_t i = 0; i < t->nr_ranges; i++)
+		pages += (t->ranges[i].end - t->ranges[i].start) >> d->ctx->page_shift;
+	if (targets->nr && pages > MANY_ENTRIES / targets->nr)
+		msg_warn("--range has %llu pages, and each will be printed, mapped or not, up to "
+			 "the end of the page map",
+			 (unsigned long long)pages);
+}
+
 /* The share done is of the address space, which is only asked for when somebody sees the line, or
  * should know what is coming. */
 static void start_progress(struct dump *d, const struct targets *targets)
@@ -424,6 +438,8 @@ static void start_progress(struct dump *d, const struct targets *targets)
 		msg_warn("the address space has %llu pages, and each will be printed: --range and "
 			 "--vma choose, --by=run is short",
 			 (unsigned long long)pages);
+	if (d->opts->output.out.fmt == PGS_FMT_RAW)
+		tell_range(d, targets);
 	d->progress = progress_new("pages", pages, d->opts->output.verbosity);
 }
 

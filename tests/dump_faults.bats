@@ -170,8 +170,12 @@ load lib/dump
 		# vsyscall is a mapping too, of one page.
 		((BASH_REMATCH[1] - pages <= 1 && BASH_REMATCH[1] >= pages)) || fail "$(<"$err")" "not $pages"
 	done
-	# Who names a range knows what it holds, and runs are short.
-	"$PGSCAN" dump -f raw --range="$(region sparse)" "$TARGET" 2>"$err" | head -c 1000 >/dev/null || true
+	# A range is printed whole, holes too; hex has a line for them.
+	"$PGSCAN" dump -f raw --range=0x100000000+2T "$TARGET" 2>"$err" | head -c 1000 >/dev/null || true
+	[[ $(<"$err") == *"--range has $(((2 << 40) / PAGE_SIZE)) pages, and each will be printed"* ]]
+	"$PGSCAN" dump -f raw --range=0x100000000+1G "$TARGET" 2>"$err" | head -c 1000 >/dev/null || true
+	[[ ! -s $err ]]
+	"$PGSCAN" dump -f hex --range=0x100000000+2T "$TARGET" 2>"$err" | head -c 1000 >/dev/null || true
 	[[ ! -s $err ]]
 	if has_kfeat pagemap_scan; then
 		run_pgscan dump -f jsonl "$TARGET"
