@@ -216,8 +216,10 @@ int pgs_probe_zram(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pg
 		if (strncmp(entry->d_name, "zram", 4))
 			continue;
 		devices++;
-		if (!read_number(ctx, &size, probe->path, entry->d_name, "disksize") && size)
-			in_use++;
+		err = read_number(ctx, &size, probe->path, entry->d_name, "disksize");
+		if (pgs_is_shortage(err))
+			return err;
+		in_use += !err && size;
 	}
 	if (!devices) {
 		pgs_feat_detail(feat, "no zram device");

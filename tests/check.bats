@@ -335,6 +335,20 @@ trace() {
 	done
 }
 
+@test "check: a size of zram that cannot be read is not 0" {
+	local nr
+
+	requires plain
+	mkdir -p "$BATS_TEST_TMPDIR/tree/"{proc,sys/block/zram0}
+	echo 4096 >"$BATS_TEST_TMPDIR/tree/sys/block/zram0/disksize"
+	for nr in {4..8}; do
+		with_descriptors "$nr" check --json --root="$BATS_TEST_TMPDIR/tree"
+		jq -e '.rows[] | select(.feature == "zram")
+			| .state == "error" or .detail == "1 device, 1 with a size"' "$out" >/dev/null ||
+			fail "$nr descriptors: $(jq -c '.rows[] | select(.feature == "zram")' "$out")"
+	done
+}
+
 @test "check: swap of another tree" {
 	run_pgscan check --root="$FIXTURES/reporting-on" --json
 	state swap yes
