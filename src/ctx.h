@@ -19,7 +19,7 @@ struct pgs_ctx {
 	uint32_t page_size; /* bytes */
 	unsigned int page_shift;
 	unsigned int disabled; /* PGS_MECH_* masked by PGSCAN_DISABLE, for tests of the fallbacks */
-	char error[256];       /* pgs_ctx_error() */
+	char error[768];       /* pgs_ctx_error() */
 	struct pgs_devices *devices; /* what maps.c has found out; NULL: nothing yet */
 };
 

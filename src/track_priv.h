@@ -21,7 +21,7 @@ struct pgs_track {
 	int uffd_err;		   /* and why it is -1 */
 	char uffd_text[200];
 	uint64_t execs, forks;
-	char why[200];
+	char why[512]; /* what each method lacks may be named */
 	uint64_t stop_ns;
 	void *priv; /* the method's */
 

@@ -34,6 +34,12 @@ requires_wp() {
 	[[ $(wp_last '[.summary.method, .summary.distinct_pages, .summary.untracked_bytes]') == '["uffd",6,0]' ]]
 }
 
+@test "where no method works, what each of them lacks is said to its end" {
+	target_start anon pages=1
+	PGSCAN_DISABLE=pagemap_scan,module run_pgscan 4 wp "$TARGET"
+	[[ $stderr == *"uffd: "*"; module: "*"; soft-dirty: "*@("ask for it"|"sets no bit") ]]
+}
+
 @test "shared memory" {
 	requires_wp
 	target_start shm pages=64 write=0-15
