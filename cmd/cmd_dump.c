@@ -237,7 +237,7 @@ static int run_dump(struct dump *d)
 	dump_where_free(d->where);
 	pgs_swap_areas_fini(&d->swaps);
 	free(d->hist);
-	free(d->zero);
+	free(d->slots);
 	target_env_fini(&d->env);
 	pgs_ctx_close(d->ctx);
 	return r;

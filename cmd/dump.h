@@ -51,7 +51,7 @@ struct dump {
 	struct out *out;
 	struct dump_where *where; /* NULL: all */
 	struct dump_frames frames;
-	struct dump_zero *zero; /* dump_zero.c; NULL: not looked at */
+	struct dump_slots *slots; /* dump_slots.c; NULL: not looked at */
 	struct progress *progress;
 	struct pgs_tally total;
 	struct flag_count *hist; /* open addressing; @hist_room is a power of two */
@@ -72,7 +72,8 @@ struct dump_run {
 	enum pgs_source source;
 	bool bits_lost, cached;
 	enum pgs_tri huge, zero;
-	bool has_flags; /* the frame was looked up */
+	bool cache_known; /* in swap: whether the swap cache has it */
+	bool has_flags;	  /* the frame was looked up */
 	bool racy;
 	uint64_t kpageflags, mapcount, cgroup_inode;
 };
@@ -120,11 +121,12 @@ uint64_t dump_frames_same_zone(const struct dump_frames *f, uint64_t pfn, uint64
 int dump_hist_add(struct dump *d, uint64_t flags, uint64_t pages);
 int dump_hist_emit(struct dump *d);
 
-/* ---- dump_zero.c ----------------------------------------------------------------------------- */
+/* ---- dump_slots.c ---------------------------------------------------------------------------- */
 
-/* dump_zero_cut - how many of the @count pages of @run, in consecutive slots, are alike in being
- * pages of zeroes: sets run->zero where kernel memory tells. At least 1. */
-uint64_t dump_zero_cut(struct dump *d, uint64_t count, struct dump_run *run);
+/* dump_slots_cut - how many of the @count pages of @run, in consecutive slots, are alike in being
+ * in the swap cache and pages of zeroes: sets the run's state and its `zero` where kernel memory
+ * tells. At least 1. */
+uint64_t dump_slots_cut(struct dump *d, uint64_t count, struct dump_run *run);
 
 /* ---- dump_process.c, dump_pfn.c, dump_file.c, dump_decode.c: an exit status each ------------- */
 

@@ -67,6 +67,7 @@ static void tally_run(struct pgs_tally *tally, const struct dump_run *run)
 	c->state[page->state] += n;
 	tally->soft_dirty_lost |= run->bits_lost;
 	tally->cached += run->cached ? n : 0;
+	tally->cache_known += run->cache_known ? n : 0;
 	if (page->state == PGS_NONE || page->state == PGS_UNSCANNED)
 		return;
 	c->file += page->file ? n : 0;
@@ -132,7 +133,7 @@ static int show_piece(struct walk *w, const struct pgs_piece *piece, struct pgs_
 		if (d->frames.kpage && piece->words)
 			n = dump_frames_cut(d, i, n, &run);
 		if (run.page.has_slot)
-			n = dump_zero_cut(d, n, &run);
+			n = dump_slots_cut(d, n, &run);
 		run.pages = n;
 		d->saw_ksm |= run.has_flags && run.kpageflags & PGS_KPF_KSM;
 		if (d->where && !dump_where_matches(d->where, &run, d->env.soft_dirty))

@@ -252,7 +252,14 @@ static uint64_t count_other(const struct pgs_counts *counts)
 
 	for (unsigned int i = PGS_GUARD; i < PGS_STATES; i++)
 		other += counts->state[i];
-	return other - counts->state[PGS_GUARD];
+	return other - counts->state[PGS_GUARD] - counts->state[PGS_SWAP_CACHE];
+}
+
+/* Counts of whole mappings do not ask the swap cache, and those of a filter are to agree with them.
+ */
+static uint64_t count_in_swap(const struct pgs_counts *counts)
+{
+	return counts->state[PGS_SWAPPED] + counts->state[PGS_SWAP_CACHE];
 }
 
 static struct pgs_val count_known(uint64_t pages, bool known)
@@ -277,7 +284,7 @@ int dump_emit_vma(struct dump *d, pid_t pid, const struct pgs_vma *vma,
 		[V_DELETED] = pgs_bool(vma->deleted),
 		[V_PAGES] = pgs_u64(counts->pages),
 		[V_PRESENT] = pgs_u64(counts->state[PGS_PRESENT]),
-		[V_SWAPPED] = count_known(counts->state[PGS_SWAPPED], !unknown),
+		[V_SWAPPED] = count_known(count_in_swap(counts), !unknown),
 		[V_NONE] = count_known(counts->state[PGS_NONE], !unknown),
 		[V_FILE] = pgs_u64(counts->file),
 		[V_SOFT_DIRTY] = count_known(counts->soft_dirty,
@@ -295,6 +302,18 @@ int dump_emit_vma(struct dump *d, pid_t pid, const struct pgs_vma *vma,
 	return out_row(d->out, vals);
 }
 
+/* Where not each page in swap was looked for in the swap cache, all of them count as swapped. */
+static struct pgs_val count_state(const struct pgs_tally *tally, enum pgs_state state)
+{
+	const struct pgs_counts *counts = &tally->counts;
+	bool known = tally->cache_known == count_in_swap(counts);
+
+	if (state == PGS_SWAP_CACHE)
+		return count_known(counts->state[state], known);
+	return pgs_u64(state == PGS_SWAPPED && !known ? count_in_swap(counts)
+						      : counts->state[state]);
+}
+
 int dump_summary(struct dump *d)
 {
 	const struct pgs_tally *t = &d->total;
@@ -302,7 +321,7 @@ int dump_summary(struct dump *d)
 	int r = out_summary(d->out, "pages", PGS_U64, pgs_u64(c->pages));
 
 	for (unsigned int i = 0; i < PGS_STATES && !r; i++)
-		r = out_summary(d->out, pgs_state_name(i), PGS_U64, pgs_u64(c->state[i]));
+		r = out_summary(d->out, pgs_state_name(i), PGS_U64, count_state(t, i));
 	if (!r)
 		r = out_summary(d->out, "unknown", PGS_U64, pgs_u64(c->state[PGS_UNKNOWN]));
 	if (!r)

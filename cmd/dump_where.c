@@ -134,6 +134,8 @@ static void run_attrs(const struct dump_run *run, bool soft_dirty, uint32_t *set
 		*unknown = (UINT32_C(1) << PGS_STATES) - 1;
 	else
 		*set = UINT32_C(1) << page->state;
+	if (page->state == PGS_SWAPPED && !run->cache_known)
+		*unknown |= UINT32_C(1) << PGS_SWAP_CACHE;
 	if (page->file)
 		set_attr(ATTR_FILE, PGS_TRI_YES, set, unknown);
 	else if (!is_table || page->state == PGS_UNKNOWN)

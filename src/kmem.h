@@ -164,6 +164,7 @@ int pgs_kmem_areas(struct pgs_kmem *kmem, struct pgs_kmem_area areas[PGS_KMEM_AR
 #define PGS_KSLOT_CACHED   (1u << 0) /* a folio of the swap cache belongs to it */
 #define PGS_KSLOT_ZERO	   (1u << 1) /* a zero page: the device holds nothing of it */
 #define PGS_KSLOT_RESERVED (1u << 2) /* taken for the swap cache, of no folio yet or any more */
+#define PGS_KSLOT_UNSEEN   (1u << 3) /* the tree around it changed each time: cached or not */
 
 /*
  * pgs_kmem_slots - what is known of slots @first to @first + @count - 1 of @area: PGS_KSLOT_* in

@@ -127,51 +127,61 @@ int pgs_kmem_areas(struct pgs_kmem *kmem, struct pgs_kmem_area areas[PGS_KMEM_AR
 
 /* ---- slots by the swap cache's XArrays and the zero map -------------------------------------- */
 
-static void mark_cached(const struct pgs_kentries *run, uint64_t base, uint64_t first, size_t count,
-			uint8_t *flags)
+/* Values are shadows here, of pages that were in the swap cache. */
+static uint8_t flag_of(enum pgs_kentry entry)
 {
-	for (uint64_t i = 0; i < run->pages; i++) {
-		uint64_t index = run->index + i;
-		/* 6.12 numbers the pages of a space from 0, older kernels by the slot. */
-		uint64_t slot = index < SPACE_SLOTS ? base + index : index;
-
-		if (slot - first < count)
-			flags[slot - first] |= PGS_KSLOT_CACHED;
-	}
+	if (entry == PGS_KENTRY_MEMORY)
+		return PGS_KSLOT_CACHED;
+	return entry == PGS_KENTRY_UNKNOWN ? PGS_KSLOT_UNSEEN : 0;
 }
 
-/* Values are shadows here, of pages that were in the swap cache. */
-static int mark_space(struct pgs_kmem *kmem, uint64_t mapping, uint64_t base, uint64_t first,
-		      size_t count, uint8_t *flags)
+/* Entries @from to @from + @count - 1 of a space. */
+static int mark_entries(struct pgs_kmem *kmem, uint64_t mapping, uint64_t from, size_t count,
+			uint8_t *flags)
 {
 	_cleanup_free_ struct pgs_kentries *runs = calloc(RUNS, sizeof(*runs));
-	uint64_t from = 0, end = base + SPACE_SLOTS;
+	uint64_t next = from, end = from + count;
 
 	if (!runs)
 		return -ENOMEM;
-	while (from < end) {
-		int nr = pgs_kmem_tree(kmem, mapping, from, end, runs, RUNS);
+	while (next < end) {
+		int nr = pgs_kmem_tree(kmem, mapping, next, end, runs, RUNS);
 
 		if (nr < 0)
 			return nr;
 		for (int i = 0; i < nr; i++)
-			if (runs[i].entry == PGS_KENTRY_MEMORY)
-				mark_cached(&runs[i], base, first, count, flags);
-		from = runs[nr - 1].index + runs[nr - 1].pages;
+			for (uint64_t k = 0; k < runs[i].pages; k++)
+				flags[runs[i].index - from + k] |= flag_of(runs[i].entry);
+		next = runs[nr - 1].index + runs[nr - 1].pages;
 	}
 	return 0;
+}
+
+/* 6.12 numbers the entries of a space from 0, older kernels by the slot. Where the other kind would
+ * have an entry there never is one, but in the first space, where both are the same. */
+static int mark_space(struct pgs_kmem *kmem, uint64_t mapping, uint64_t first, size_t count,
+		      uint8_t *flags)
+{
+	uint64_t index = first % SPACE_SLOTS;
+	int r = mark_entries(kmem, mapping, index, count, flags);
+
+	return r || index == first ? r : mark_entries(kmem, mapping, first, count, flags);
 }
 
 static int mark_spaces(struct pgs_kmem *kmem, const struct pgs_kmem_area *area, uint64_t first,
 		       size_t count, uint8_t *flags)
 {
-	uint64_t spaces, last = (first + count - 1) >> SPACE_BITS;
+	uint64_t spaces;
 	int r = pgs_kmem_word(kmem, kmem->sym.swapper_spaces + area->type * sizeof(uint64_t),
 			      &spaces);
 
-	for (uint64_t i = first >> SPACE_BITS; i <= last && !r; i++)
-		r = mark_space(kmem, spaces + i * kmem->at.address_space_bytes, i << SPACE_BITS,
-			       first, count, flags);
+	for (size_t done = 0, n; done < count && !r; done += n) {
+		uint64_t slot = first + done, left = SPACE_SLOTS - slot % SPACE_SLOTS;
+
+		n = count - done < left ? count - done : left;
+		r = mark_space(kmem, spaces + (slot >> SPACE_BITS) * kmem->at.address_space_bytes,
+			       slot, n, flags + done);
+	}
 	return r;
 }
 

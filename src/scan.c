@@ -672,6 +672,7 @@ void pgs_tally_add(struct pgs_tally *to, const struct pgs_tally *from)
 	pgs_counts_add(&to->counts, &from->counts);
 	to->huge += from->huge;
 	to->cached += from->cached;
+	to->cache_known += from->cache_known;
 	to->huge_unknown |= from->huge_unknown;
 	to->zero_unknown |= from->zero_unknown;
 	to->soft_dirty_lost |= from->soft_dirty_lost;

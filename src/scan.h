@@ -114,6 +114,7 @@ struct pgs_tally {
 	struct pgs_counts counts;
 	uint64_t huge;			 /* present pages mapped by a huge entry */
 	uint64_t cached;		 /* shmem pages in memory that the process does not map */
+	uint64_t cache_known;		 /* pages in swap that were looked for in the swap cache */
 	bool huge_unknown, zero_unknown; /* `huge`, `counts.zero`: some pages could not be told */
 	bool soft_dirty_lost; /* some shmem pages have lost their bits on the way to swap */
 };

@@ -224,6 +224,15 @@ cg_reclaim() {
 	done
 }
 
+# out_of_cache NAME REGION: have reclaim come by again, until when pages that were written out stay in the
+# swap cache, and see that it has none of the region any more. By wait_for.
+out_of_cache() {
+	cg_reclaim "$1" $((64 << 20))
+	[[ -e /proc/kcore ]] || return 0
+	[[ -z $("$PGSCAN" dump --kmod=off --kcore=require --where=swap_cache --format=tsv --no-header \
+		-r "$(region "$2")" "$TARGET") ]]
+}
+
 # cg_oom_kills NAME
 cg_oom_kills() {
 	local path=$CG_ROOT/$1

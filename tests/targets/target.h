@@ -275,6 +275,7 @@ static inline int target_advice(const char *name)
 		{"mergeable", MADV_MERGEABLE}, {"collapse", 25 /* MADV_COLLAPSE, 6.1 */},
 		{"guard", MADV_GUARD_INSTALL}, {"unguard", MADV_GUARD_REMOVE},
 		{"hwpoison", MADV_HWPOISON},   {"remove", MADV_REMOVE},
+		{"willneed", MADV_WILLNEED},
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)

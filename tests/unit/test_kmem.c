@@ -1097,6 +1097,74 @@ static void test_swap_tables(void **state)
 	assert_false(pgs_kmem_has_swap_table(&kmem)); /* 6.1, if it had such a structure */
 }
 
+/* ---- slots of the swap cache ----------------------------------------------------------------- */
+
+#define AREA_TYPE   1u
+#define SPACE_SLOTS 16384u
+
+/* The second space of an area has this one folio, at the index @index of its tree. */
+static struct tree space_with(uint64_t index)
+{
+	uint64_t spaces, pointers[2] = {0}, pair[2 * 4] = {0}, node = 0, parent = 0;
+	struct tree t = {.m = image_new()};
+
+	spaces = place(t.m, pair, sizeof(pair));
+	t.mapping = spaces + 4 * sizeof(uint64_t);
+	t.array = t.mapping + 8;
+	pointers[AREA_TYPE] = spaces;
+	t.m->kmem.sym.swapper_spaces = place(t.m, pointers, sizeof(pointers));
+	for (int shift = 12; shift >= 0; shift -= 6) {
+		unsigned int slot = index >> shift & 63;
+
+		node = node_new(&t, (unsigned int)shift, shift < 12 ? index >> (shift + 6) & 63 : 0,
+				parent);
+		if (parent)
+			slot_set(&t, parent, index >> (shift + 6) & 63, node + NODE);
+		else
+			head_set(&t, node + NODE);
+		parent = node;
+		if (!shift)
+			slot_set(&t, node, slot, 0xffffea0000001000);
+	}
+	return t;
+}
+
+static void expect_cached(struct tree *t, uint64_t first, size_t count, uint64_t slot)
+{
+	const struct pgs_kmem_area area = {.type = AREA_TYPE, .slots = 2 * SPACE_SLOTS};
+	uint64_t spaces = t->m->kmem.sym.swapper_spaces;
+	static uint8_t flags[2 * SPACE_SLOTS];
+	struct pgs_kmem *kmem = &t->m->kmem;
+
+	assert_int_equal(image_open(t->m), 0);
+	memset(kmem, 0, sizeof(*kmem));
+	layout(kmem, t->m->kcore);
+	kmem->at.address_space_bytes = 4 * sizeof(uint64_t);
+	kmem->sym.swapper_spaces = spaces;
+	strcpy(kmem->reason[PGS_KMEM_ZERO_MAP], "none");
+	assert_int_equal(pgs_kmem_slots(kmem, &area, first, count, flags), 0);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(flags[i], first + i == slot ? PGS_KSLOT_CACHED : 0);
+}
+
+/* Entries of a space are numbered from 0 by some kernels, and by the slot by others. */
+static void test_slots_cached(void **state)
+{
+	static const uint64_t indexes[] = {1000, SPACE_SLOTS + 1000};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct tree t = space_with(indexes[i]);
+
+		expect_cached(&t, 0, 2 * SPACE_SLOTS, SPACE_SLOTS + 1000);
+		expect_cached(&t, SPACE_SLOTS + 1000, 1, SPACE_SLOTS + 1000);
+		expect_cached(&t, SPACE_SLOTS + 1001, 100, SPACE_SLOTS + 1000);
+		expect_cached(&t, SPACE_SLOTS - 7, 2000, SPACE_SLOTS + 1000);
+		expect_cached(&t, 1000, 1, SPACE_SLOTS + 1000);
+		image_free(t.m);
+	}
+}
+
 /* A member of three bytes, or of sixteen, is no number that kmem_get() could take. */
 static void test_sizes_of_numbers(void **state)
 {
@@ -1145,6 +1213,7 @@ int main(void)
 		cmocka_unit_test(test_sizes_of_numbers),
 		cmocka_unit_test(test_little_room),
 		cmocka_unit_test(test_swap_tables),
+		cmocka_unit_test(test_slots_cached),
 		cmocka_unit_test(test_kept),
 		cmocka_unit_test(test_kept_spoilt),
 	};

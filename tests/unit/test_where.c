@@ -27,6 +27,8 @@ static const struct dump_run none = {.page = {.state = PGS_NONE}};
 static const struct dump_run unknown = {.page = {.state = PGS_UNKNOWN}};
 static const struct dump_run lost = {.page = {.state = PGS_SWAPPED, .file = true},
 				     .bits_lost = true};
+static const struct dump_run away = {.page = {.state = PGS_SWAPPED}, .cache_known = true};
+static const struct dump_run cached = {.page = {.state = PGS_SWAP_CACHE}, .cache_known = true};
 static const struct dump_run unscanned = {.page = {.state = PGS_UNSCANNED}};
 static const struct dump_run moving = {
 	.page = {.state = PGS_PRESENT}, .has_flags = true, .racy = true, .kpageflags = KPF_DIRTY};
@@ -54,6 +56,13 @@ static const struct {
 	/* A state that is not known is neither this nor not this. */
 	{"none", &unknown, false},
 	{"!none", &unknown, false},
+	{"swapped", &lost, true},
+	{"swap_cache", &lost, false},
+	{"!swap_cache", &lost, false},
+	{"!swap_cache", &away, true},
+	{"!swap_cache", &none, true},
+	{"swapped", &cached, false},
+	{"swapped|swap_cache", &cached, true},
 	{"soft_dirty", &lost, false},
 	{"!soft_dirty", &lost, false},
 	{"!file", &unknown, false},

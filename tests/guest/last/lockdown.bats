@@ -23,7 +23,7 @@ swap_out_shm() {
 # swapped_rows OPTION...: sources and kinds of place of the swapped pages of the target
 swapped_rows() {
 	run_pgscan dump --json "$@" -r "$(region shm)" "$TARGET"
-	jq -c '[.rows[] | select(.state == "swapped") | [.source, (.swap_offset | type)]] | unique' "$out"
+	jq -c '[.rows[] | select(.state == "swapped" or .state == "swap_cache") | [.source, (.swap_offset | type)]] | unique' "$out"
 }
 
 @test "lockdown=integrity leaves kernel memory readable" {

@@ -35,14 +35,18 @@ pages_of() {
 		-r "$(region "$1")" "$TARGET"
 }
 
+# A page just written out stays in the swap cache until reclaim comes by again
+# shellcheck disable=SC2016 # awk's
+in_swap='($2 == "swapped" || $2 == "swap_cache")'
+
 # What the device at $1 is said to hold, as slotcheck wants it
 said_of() {
-	awk -F '\t' -v d="$1" '$2 == "swapped" && $5 == d { print $1, $4 }' "$out"
+	awk -F '\t' -v d="$1" "$in_swap"' && $5 == d { print $1, $4 }' "$out"
 }
 
 # Swapped pages without a name
 nameless() {
-	awk -F '\t' '$2 == "swapped" && $5 !~ "^/" { n++ } END { print n + 0 }' "$out"
+	awk -F '\t' "$in_swap"' && $5 !~ "^/" { n++ } END { print n + 0 }' "$out"
 }
 
 @test "every word of shared memory is the module's" {
@@ -65,7 +69,7 @@ nameless() {
 	for kind in anon memfd sysv tmpfs; do
 		swap_out_shm "kind=$kind" pages=256 write=all
 		pages_of shm
-		[[ $(awk -F '\t' '$2 == "swapped" { print $3 }' "$out" | sort -u) == kcore ]]
+		[[ $(awk -F '\t' "$in_swap"' { print $3 }' "$out" | sort -u) == kcore ]]
 		said_of "$swap_device" | holds "$swap_device" "$none"
 		target_stop
 	done
@@ -117,9 +121,83 @@ nameless() {
 	swap_disk 0
 	swap_out anon pages=64 write=all blank=64
 	kcore_dump --by=page --json -r "$(region blank)" "$TARGET"
-	jq_is '[.rows[] | select(.state == "swapped") | .zero] | unique' '[true]'
+	jq_is '[.rows[] | select(.swap_offset) | .zero] | unique' '[true]'
 	kcore_dump --by=page --json -r "$(region anon)" "$TARGET"
-	jq_is '[.rows[] | select(.state == "swapped") | .zero] | unique' '[false]'
+	jq_is '[.rows[] | select(.swap_offset) | .zero] | unique' '[false]'
+}
+
+# ---- the swap cache ----
+
+# in_state STATE: where the pages of pages_of are that have it
+in_state() {
+	awk -F '\t' -v OFS='\t' -v s="$1" '$2 == s { print $1, $4, $5 }' "$out"
+}
+
+# counts_of_cache REGION SWAPPED CACHED: what each view counts
+counts_of_cache() {
+	local all=$(($2 + $3))
+	kcore_dump --json -r "$(region "$1")" "$TARGET"
+	jq_is '.summary | [.swapped, .swap_cache]' "[$2,$3]"
+	jq_is '[.rows[] | select(.state == "swap_cache") | .pages] | add' "$3"
+	kcore_dump --json --where=swap_cache -r "$(region "$1")" "$TARGET"
+	jq_is '.summary | [.pages, .swapped, .swap_cache]' "[$3,0,$3]"
+	kcore_dump --json --where='swapped,!swap_cache' -r "$(region "$1")" "$TARGET"
+	jq_is '.summary | [.pages, .swapped, .swap_cache]' "[$2,$2,0]"
+	kcore_dump --json --by=vma --where='swapped|swap_cache' -r "$(region "$1")" "$TARGET"
+	jq_is '[.rows[] | .swapped, .other]' "[$all,0]"
+	kcore_dump --json --by=vma -r "$(region "$1")" "$TARGET"
+	jq_is '[.rows[] | .swapped, .other]' "[$all,0]"
+	jq_is '.summary | [.swapped, .swap_cache]' "[$all,null]"
+}
+
+@test "pages read into the swap cache, and mapped nowhere: there are and have their slots" {
+	local kind all half
+	set_file /proc/sys/vm/page-cluster 0
+	swap_disk 0
+	for kind in shm anon; do
+		swap_out $kind pages=256 write=all
+		wait_for out_of_cache kcore $kind
+		pages_of $kind
+		in_state swapped >"$BATS_TEST_TMPDIR/slots"
+		# Of the second half of the rows, which come after a header
+		awk -F '\t' -v OFS='\t' 'NR > 129 && $2 == "swapped" { print $1, $4, $5 }' "$out" \
+			>"$BATS_TEST_TMPDIR/half"
+		all=$(wc -l <"$BATS_TEST_TMPDIR/slots") half=$(wc -l <"$BATS_TEST_TMPDIR/half")
+		((all > 200 && half > 100 && half <= 128))
+		kcore_dump --format=raw -r "$(region $kind)" "$TARGET"
+		cp "$out" "$BATS_TEST_TMPDIR/words"
+
+		# Up to the end: of shared memory 6.1 reads one page more (shmem_swapin_range)
+		target_cmd willneed $kind 128-255
+		pages_of $kind
+		in_state swap_cache | diff "$BATS_TEST_TMPDIR/half" -
+		{ in_state swapped && in_state swap_cache; } | diff "$BATS_TEST_TMPDIR/slots" -
+		counts_of_cache $kind $((all - half)) "$half"
+		kcore_dump --format=raw -r "$(region $kind)" "$TARGET"
+		cmp "$out" "$BATS_TEST_TMPDIR/words"
+
+		# It passes: out again, to the same slots, or in
+		wait_for out_of_cache kcore $kind
+		pages_of $kind
+		in_state swapped | diff "$BATS_TEST_TMPDIR/slots" -
+		target_cmd willneed $kind 128-255
+		target_cmd read $kind all
+		pages_of $kind
+		[[ -z $(in_state swap_cache)$(in_state swapped) ]]
+		target_stop
+	done
+}
+
+@test "without kernel memory a page in the swap cache is swapped, and that it is there unknown" {
+	swap_disk 0
+	swap_out anon pages=256 write=all
+	target_cmd willneed anon 0-127
+	states anon
+	run_pgscan dump --kcore=off --json -r "$(region anon)" "$TARGET"
+	jq_is '.summary | [.swapped, .swap_cache]' "[$swapped,null]"
+	jq_is '[.rows[] | select(.state == "swap_cache")]' '[]'
+	run_pgscan dump --kcore=off --json --where='!swap_cache,!present' -r "$(region anon)" "$TARGET"
+	jq_is '.summary.swapped' 0
 }
 
 # ---- swap areas ----
@@ -230,7 +308,7 @@ kernel_said() {
 slots_of_no_area() {
 	local pid
 	for pid in $(<"$(cg_path churn)/cgroup.procs"); do
-		"$PGSCAN" dump --kmod=off --kcore=require --where=swapped,file --format=tsv --no-header \
+		"$PGSCAN" dump --kmod=off --kcore=require --where='swapped,file|swap_cache,file' --format=tsv --no-header \
 			-o swap_type,swap_offset,pages "$pid" || [[ $? == 3 ]]
 	done | tee -a "$BATS_TEST_TMPDIR/slots" |
 		awk -F '\t' '$2 != "" && ($1 != 0 || $2 < 1 || $2 + $3 > 65536)'

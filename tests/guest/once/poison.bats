@@ -41,7 +41,7 @@ swap_out() {
 		run_pgscan dump --json $source -r "$(region shm)" "$TARGET"
 		jq_is '[.rows[] | select(.state == "poisoned") | [.start, .pages, .swap_type, .swap_offset]]' \
 			"[[\"$bad\",1,null,null]]"
-		swapped=$(jq .summary.swapped "$out")
+		swapped=$(jq '.summary | .swapped + .swap_cache' "$out")
 		# shellcheck disable=SC2086 # two options
 		run_pgscan swapmap --json $source "$TARGET"
 		jq_is .summary.shmem "$swapped"
