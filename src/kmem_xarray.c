@@ -127,8 +127,8 @@ static int add_words(struct walk *w, const struct pgs_kentries *run)
 
 	if (run->entry == PGS_KENTRY_UNKNOWN)
 		return 1;
-	for (uint64_t i = 0; i < run->pages; i++, word += is_swapped ? PGS_PM_SWAP_STEP : 0)
-		w->words[w->nr++] = word;
+	pgs_words_fill(&w->words[w->nr], run->pages, word, is_swapped ? PGS_PM_SWAP_STEP : 0);
+	w->nr += run->pages;
 	return 0;
 }
 

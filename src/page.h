@@ -43,6 +43,14 @@ static inline uint64_t pgs_pm_swap_word(unsigned int type, uint64_t offset)
 	return PGS_PM_SWAP | offset << PGS_PM_SWAP_TYPE_BITS | type;
 }
 
+/* pgs_words_fill - @count words, each @step more than the one before it: a run that is written out.
+ */
+static inline void pgs_words_fill(uint64_t *words, uint64_t count, uint64_t first, uint64_t step)
+{
+	for (uint64_t i = 0; i < count; i++, first += step)
+		words[i] = first;
+}
+
 /* What a page is. The order is that of the summary. */
 enum pgs_state {
 	PGS_PRESENT,

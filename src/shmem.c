@@ -279,7 +279,7 @@ static ssize_t module_words(struct pgs_shmem *shmem, const struct pgs_vma *vma, 
 	(void)vma;
 	room = (end - addr) >> shift < room ? (end - addr) >> shift : room;
 	while (n < room) {
-		uint64_t at = addr + ((uint64_t)n << shift), skip, pages, word, step;
+		uint64_t at = addr + ((uint64_t)n << shift), skip, pages, step;
 		const struct pgscan_run *rec;
 		int r = reach(shmem, at, end);
 
@@ -291,8 +291,8 @@ static ssize_t module_words(struct pgs_shmem *shmem, const struct pgs_vma *vma, 
 		step = rec->state == PGSCAN_RUN_SWAPPED ? PGS_PM_SWAP_STEP : 0;
 		skip = (at - rec->start) >> shift;
 		pages = rec->pages - skip < room - n ? rec->pages - skip : room - n;
-		for (word = word_of_record(rec) + skip * step; pages; pages--, word += step)
-			words[n++] = word;
+		pgs_words_fill(words + n, pages, word_of_record(rec) + skip * step, step);
+		n += pages;
 	}
 	return (ssize_t)n;
 }
@@ -510,8 +510,8 @@ static size_t words_of_entries(struct pgs_shmem *shmem, uint64_t index, uint64_t
 
 		if (run->entry == PGS_KENTRY_UNKNOWN)
 			break;
-		for (; pages; pages--, word += step)
-			words[n++] = word;
+		pgs_words_fill(words + n, pages, word, step);
+		n += pages;
 	}
 	return n;
 }
