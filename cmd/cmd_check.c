@@ -111,7 +111,7 @@ static const char *const states[] = {
 
 enum {
 	COL_GROUP,
-	COL_FEATURE,
+	COL_NAME,
 	COL_STATE,
 	COL_HOW,
 	COL_CAPABILITY,
@@ -124,7 +124,7 @@ enum {
 /* clang-format off */
 static const struct pgs_col cols[] = {
 	[COL_GROUP] = {"group", NULL, PGS_STR, 13, PGS_COL_HIDDEN, "What it is a part of"},
-	[COL_FEATURE] = {"feature", NULL, PGS_STR, 23, 0, "Its name, which does not change"},
+	[COL_NAME] = {"name", NULL, PGS_STR, 23, 0, "Its name, which does not change"},
 	[COL_STATE] = {"state", NULL, PGS_STR, 13, 0,
 		       "yes, no, not permitted, untried or error"},
 	[COL_HOW] = {"how", NULL, PGS_STR, 15, 0, "What was tried"},
@@ -167,7 +167,7 @@ static int print_feature(struct out *o, struct pgs_kfeat *kfeat, enum pgs_feat_i
 	char cap[PGS_CAP_STR];
 
 	vals[COL_GROUP] = pgs_str(about[id].group);
-	vals[COL_FEATURE] = pgs_str(pgs_feat_name(id));
+	vals[COL_NAME] = pgs_str(pgs_feat_name(id));
 	vals[COL_STATE] = pgs_str(states[feat->state]);
 	vals[COL_HOW] = pgs_str(pgs_feat_how(id));
 	if (feat->cap >= 0)

@@ -11,12 +11,12 @@ load lib/common
 
 # state NAME VALUE: the state of a feature in $out.
 state() {
-	jq_is "[.rows[] | select(.feature == \"$1\") | .state]" "[\"$2\"]"
+	jq_is "[.rows[] | select(.name == \"$1\") | .state]" "[\"$2\"]"
 }
 
 # detail NAME VALUE: its line.
 detail() {
-	jq_is "[.rows[] | select(.feature == \"$1\") | .detail]" "[\"$2\"]"
+	jq_is "[.rows[] | select(.name == \"$1\") | .detail]" "[\"$2\"]"
 }
 
 # Compare with tests/tools/kfeat, which shares no line with src/. It calls some by other names.
@@ -27,11 +27,11 @@ agrees_with_kfeat() {
 
 	while read -r name; do
 		is_row[$name]=1
-	done < <(jq -r '.rows[].feature' "$out")
+	done < <(jq -r '.rows[].name' "$out")
 	while read -r name answer; do
 		name=${other[$name]:-$name}
 		[[ -n ${is_row[$name]:-} ]] || continue
-		jq_true "[.rows[] | select(.feature == \"$name\")][0] |
+		jq_true "[.rows[] | select(.name == \"$name\")][0] |
 			(.state == \"yes\") == (\"$answer\" == \"yes\")" ||
 			fail "$name: another program says $answer"
 	done
@@ -40,7 +40,7 @@ agrees_with_kfeat() {
 @test "check: every row has its kind of values, and the summary counts them" {
 	run_pgscan check --json
 	jq_true '.rows | length > 50'
-	jq_true '[.rows[].feature] | length == (unique | length)'
+	jq_true '[.rows[].name] | length == (unique | length)'
 	jq_true 'all(.rows[]; .state | IN("yes", "no", "not permitted", "error"))'
 	jq_true 'all(.rows[]; .how != "" and .purpose != "" and .group != "")'
 	jq_true '.summary.features == (.rows | length)'
@@ -53,7 +53,7 @@ agrees_with_kfeat() {
 	jq_is '[.rows[] | select(.state == "error")]' '[]'
 	# A capability is named where one is missing, and nowhere else.
 	jq_true 'all(.rows[]; .capability == null or .state == "not permitted")'
-	jq_true '(.module == true) == ([.rows[] | select(.feature == "module")][0].state == "yes")'
+	jq_true '(.module == true) == ([.rows[] | select(.name == "module")][0].state == "yes")'
 }
 
 @test "check: rows stay in their groups" {
@@ -81,12 +81,12 @@ agrees_with_kfeat() {
 	run_as_nobody check --json
 	state pagemap yes
 	state pfn_visible "not permitted"
-	jq_is '[.rows[] | select(.feature == "pfn_visible") | .capability, .error, .detail]' \
+	jq_is '[.rows[] | select(.name == "pfn_visible") | .capability, .error, .detail]' \
 		'["CAP_SYS_ADMIN","EPERM","needs CAP_SYS_ADMIN"]'
-	jq_is '[.rows[] | select(.feature | startswith("cap_")) | .state] | unique' '["not permitted"]'
+	jq_is '[.rows[] | select(.name | startswith("cap_")) | .state] | unique' '["not permitted"]'
 	if [[ -e /proc/kpageflags ]]; then
 		# Mode 0400, and nothing else is asked: CAP_SYS_ADMIN alone does not open it.
-		jq_is '[.rows[] | select(.feature == "kpageflags") | .capability]' \
+		jq_is '[.rows[] | select(.name == "kpageflags") | .capability]' \
 			'["CAP_DAC_READ_SEARCH"]'
 	fi
 }
@@ -134,7 +134,7 @@ agrees_with_kfeat() {
 @test "check: in a user namespace, capabilities do not reach beyond it" {
 	unshare -Ur true || skip "no user namespaces"
 	unshare -Ur "$PGSCAN" check --json >"$out"
-	jq_is '[.rows[] | select(.feature == "pfn_visible") | .state, .capability, .detail]' \
+	jq_is '[.rows[] | select(.name == "pfn_visible") | .state, .capability, .detail]' \
 		'["not permitted",null,"hidden outside the initial user namespace"]'
 	state cap_sys_admin yes
 	detail cap_sys_admin "in this user namespace alone"
@@ -142,9 +142,9 @@ agrees_with_kfeat() {
 
 @test "check: features as arguments are an answer for scripts" {
 	run_pgscan check --json pagemap
-	jq_is '[.rows[].feature]' '["pagemap"]'
+	jq_is '[.rows[].name]' '["pagemap"]'
 	PGSCAN_DISABLE=pagemap_scan run_pgscan 4 check --json pagemap pagemap_scan
-	jq_is '[.rows[] | .feature, .state]' '["pagemap","yes","pagemap_scan","no"]'
+	jq_is '[.rows[] | .name, .state]' '["pagemap","yes","pagemap_scan","no"]'
 	jq_is .complete true
 	[[ $stderr == *"pgscan check: no pagemap_scan"* ]] || fail "stderr: $stderr"
 }
@@ -167,13 +167,13 @@ agrees_with_kfeat() {
 
 @test "check: PGSCAN_DISABLE switches off what it names, and only that" {
 	run_pgscan check --json
-	jq -c '[.rows[] | select((.feature | test("^(pagemap_scan|scan_|map_files|soft_dirty)")) | not) |
-		[.feature, .state]]' "$out" >"$BATS_TEST_TMPDIR/others"
+	jq -c '[.rows[] | select((.name | test("^(pagemap_scan|scan_|map_files|soft_dirty)")) | not) |
+		[.name, .state]]' "$out" >"$BATS_TEST_TMPDIR/others"
 	PGSCAN_DISABLE=pagemap_scan,map_files,soft_dirty run_pgscan check --json
-	jq_is '[.rows[] | select(.feature | test("^(pagemap_scan|scan_|map_files|soft_dirty)")) |
+	jq_is '[.rows[] | select(.name | test("^(pagemap_scan|scan_|map_files|soft_dirty)")) |
 		.state] | unique' '["no"]'
-	jq -c '[.rows[] | select((.feature | test("^(pagemap_scan|scan_|map_files|soft_dirty)")) | not) |
-		[.feature, .state]]' "$out" | diff - "$BATS_TEST_TMPDIR/others"
+	jq -c '[.rows[] | select((.name | test("^(pagemap_scan|scan_|map_files|soft_dirty)")) | not) |
+		[.name, .state]]' "$out" | diff - "$BATS_TEST_TMPDIR/others"
 	PGSCAN_DISABLE=uffd run_pgscan check --json
 	jq_is '[.rows[] | select(.group == "userfaultfd") | .state] | unique' '["no"]'
 	PGSCAN_DISABLE=nonsense run_pgscan 2 check
@@ -240,7 +240,7 @@ trace() {
 	else
 		state soft_dirty no
 		# Kernels accept the category though they never set it.
-		jq_is '[.rows[] | select(.feature == "scan_soft_dirty" and .state == "yes")]' '[]'
+		jq_is '[.rows[] | select(.name == "scan_soft_dirty" and .state == "yes")]' '[]'
 	fi
 }
 
@@ -259,19 +259,19 @@ trace() {
 	fi
 	state uffd_user_mode yes
 	state userfaultfd yes
-	jq_true '[.rows[] | select(.feature == "uffd_device")][0].state != "yes"'
+	jq_true '[.rows[] | select(.name == "uffd_device")][0].state != "yes"'
 }
 
 @test "check: a seccomp filter is not mistaken for an old kernel" {
 	requires root tool:strace plain
 	strace -f -qq -o /dev/null -e inject=userfaultfd:error=EPERM "$PGSCAN" check --json >"$out"
 	state uffd_syscall "not permitted"
-	jq_is '[.rows[] | select(.feature == "uffd_syscall") | .capability]' '[null]'
+	jq_is '[.rows[] | select(.name == "uffd_syscall") | .capability]' '[null]'
 	strace -f -qq -o /dev/null -e inject=userfaultfd:error=ENOSYS "$PGSCAN" check --json >"$out"
 	state uffd_syscall no
 	strace -f -qq -o /dev/null -e inject=userfaultfd:error=EMFILE "$PGSCAN" check --json >"$out"
 	state uffd_syscall error
-	jq_is '[.rows[] | select(.feature == "uffd_syscall") | .error]' '["EMFILE"]'
+	jq_is '[.rows[] | select(.name == "uffd_syscall") | .error]' '["EMFILE"]'
 	jq_true '.summary.error >= 1'
 }
 
@@ -284,7 +284,7 @@ trace() {
 	areas=$(($(wc -l </proc/swaps) - 1))
 	if ((areas)); then
 		state swap yes
-		jq_true "[.rows[] | select(.feature == \"swap\")][0].detail | startswith(\"$areas area\")"
+		jq_true "[.rows[] | select(.name == \"swap\")][0].detail | startswith(\"$areas area\")"
 	else
 		state swap no
 	fi
@@ -322,10 +322,10 @@ trace() {
 
 	requires plain
 	run_pgscan check --json
-	there=$(jq -r '.rows[] | select(.feature == "balloon") | .state' "$out")
+	there=$(jq -r '.rows[] | select(.name == "balloon") | .state' "$out")
 	for nr in {4..8}; do
 		with_descriptors "$nr" check --json
-		jq -e --arg there "$there" '.rows[] | select(.feature == "balloon")
+		jq -e --arg there "$there" '.rows[] | select(.name == "balloon")
 			| .state == "error" or .state == $there' "$out" >/dev/null || fail "$nr descriptors"
 		with_descriptors "$nr" reclaim-report --json -c 1 -i 0.1
 		jq -e --argjson there "$([[ $there == yes ]] && echo 1 || echo 0)" '
@@ -343,9 +343,9 @@ trace() {
 	echo 4096 >"$BATS_TEST_TMPDIR/tree/sys/block/zram0/disksize"
 	for nr in {4..8}; do
 		with_descriptors "$nr" check --json --root="$BATS_TEST_TMPDIR/tree"
-		jq -e '.rows[] | select(.feature == "zram")
+		jq -e '.rows[] | select(.name == "zram")
 			| .state == "error" or .detail == "1 device, 1 with a size"' "$out" >/dev/null ||
-			fail "$nr descriptors: $(jq -c '.rows[] | select(.feature == "zram")' "$out")"
+			fail "$nr descriptors: $(jq -c '.rows[] | select(.name == "zram")' "$out")"
 	done
 }
 
@@ -408,5 +408,5 @@ trace() {
 	rc=${PIPESTATUS[0]}
 	((rc == 0 || rc == 141)) || fail "status $rc"
 	[[ ! -s $err ]] || fail "stderr: $(<"$err")"
-	jq_is .feature '"pagemap"'
+	jq_is .name '"pagemap"'
 }

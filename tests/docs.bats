@@ -134,7 +134,7 @@ same() {
 
 @test "pgscan-check(1) describes the features that check tries" {
 	run_pgscan check --json
-	same features "$(jq -r '.rows[].feature' "$out" | sort)" \
+	same features "$(jq -r '.rows[].name' "$out" | sort)" \
 		"$(page check | section FEATURES | terms | grep -o '[*][a-z_0-9]*[*]' | tr -d '*' | sort)"
 }
 

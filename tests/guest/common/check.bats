@@ -9,12 +9,12 @@ load ../lib
 
 # state NAME VALUE
 state() {
-	jq_is "[.rows[] | select(.feature == \"$1\") | .state]" "[\"$2\"]"
+	jq_is "[.rows[] | select(.name == \"$1\") | .state]" "[\"$2\"]"
 }
 
 # field NAME KEY VALUE
 field() {
-	jq_is "[.rows[] | select(.feature == \"$1\") | .$2]" "[$3]"
+	jq_is "[.rows[] | select(.name == \"$1\") | .$2]" "[$3]"
 }
 
 has_pagemap_scan() {
