@@ -115,6 +115,7 @@ struct source {
 	struct pgs_cgroups *cgroups; /* NULL when no cgroup is asked for */
 	char **paths;		     /* of the cgroups asked for, resolved */
 	size_t nr_paths;
+	const char *left; /* the one of @paths that was made for a command which left it; NULL */
 	bool recursive;
 	enum cgroup_key key;
 	uint64_t top;

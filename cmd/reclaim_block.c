@@ -230,6 +230,7 @@ static void put_cgroup(FILE *f, const struct report *rep, const char *path)
 	static const char *const sizes[] = {"usage", "limit", "swap", "swap_limit"};
 	static const char *const rates[] = {"scanned", "refaulted"};
 	const struct labels labels = {.cgroup = path};
+	const struct metric *usage = report_find(rep, SECTION_CGROUP, "usage", labels);
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 		put_size(f, i ? 9 : 13, rep, report_find(rep, SECTION_CGROUP, sizes[i], labels));
@@ -238,6 +239,8 @@ static void put_cgroup(FILE *f, const struct report *rep, const char *path)
 	put_percent(f, 8, report_find(rep, SECTION_CGROUP, "stalled_some", labels));
 	put_percent(f, 8, report_find(rep, SECTION_CGROUP, "stalled_full", labels));
 	put_name(f, path);
+	if (usage && usage->value.set && usage->reason)
+		fprintf(f, "%14s%s\n", "", usage->reason);
 }
 
 static bool starts_cgroup(const struct metric *m)

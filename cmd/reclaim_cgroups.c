@@ -73,9 +73,18 @@ static void report_gone(struct report *rep, struct labels labels, int err)
 		err == -ENOENT ? "the cgroup is gone" : "it cannot be read";
 }
 
-static void report_cgroup(struct report *rep, const struct reading_cgroup *cgroup,
-			  const struct pgs_memcg_stat *before)
+/* The figures from @first on are its own and right, but not what they were asked for. */
+static void mark_left(struct report *rep, size_t first)
 {
+	for (size_t i = first; i < rep->nr; i++)
+		if (rep->metrics[i].value.set)
+			rep->metrics[i].reason = "the command has left this cgroup";
+}
+
+static void report_cgroup(struct report *rep, const struct source *src,
+			  const struct reading_cgroup *cgroup, const struct pgs_memcg_stat *before)
+{
+	const size_t first = rep->nr;
 	const struct pgs_memcg_stat *now = &cgroup->stat;
 	struct pgs_vmstat vm_before = before->vm, vm_now = now->vm;
 	const struct labels labels = {.cgroup = cgroup->path};
@@ -92,6 +101,8 @@ static void report_cgroup(struct report *rep, const struct reading_cgroup *cgrou
 	vm_now.count[PGS_VM_OOM_KILL] = now->oom_kill;
 	report_vm(rep, SECTION_CGROUP, cgroup->path, &vm_before, &vm_now);
 	report_pressure(rep, SECTION_CGROUP, cgroup->path, &before->psi, &now->psi, now->psi_err);
+	if (src->left && !strcmp(src->left, cgroup->path))
+		mark_left(rep, first);
 }
 
 /* ---- which of them, and in what order -------------------------------------------------------- */
@@ -162,6 +173,6 @@ void report_cgroups(struct report *rep, const struct source *src, const struct r
 	if (src->top && src->top < nr)
 		nr = src->top;
 	for (size_t i = 0; i < nr; i++)
-		report_cgroup(rep, ranked[i].cgroup, ranked[i].before);
+		report_cgroup(rep, src, ranked[i].cgroup, ranked[i].before);
 	free(ranked);
 }

@@ -45,7 +45,9 @@ struct command {
 	unsigned int signals; /* that asked us to end */
 	uint64_t kill_at_ns;  /* 0: not yet */
 	struct last_look look;
-	size_t left; /* processes that it left in the cgroup */
+	char *elsewhere; /* the other cgroup that it was seen in; NULL: in none */
+	bool end_seen;	 /* and where it was at its end is known */
+	size_t left;	 /* processes that it left in the cgroup */
 	struct pgs_count swappiness;
 };
 
@@ -117,10 +119,26 @@ static int make_cgroup(struct command *c)
 
 /* ---- while it runs --------------------------------------------------------------------------- */
 
+/* It may go to another cgroup, where what it does is not in the figures of this one. */
+static void see_where(struct command *c, bool at_end)
+{
+	int r = c->made && !c->elsewhere ? pgs_cgmake_holds(c->made, c->child.pid, &c->elsewhere)
+					 : -ENODATA;
+	_cleanup_free_ char *what = NULL;
+
+	c->end_seen |= at_end && r >= 0;
+	if (r || asprintf(&what, "the command has left its cgroup for '%s'", c->elsewhere) < 0)
+		return;
+	c->run->src.left = pgs_cgmake_path(c->made);
+	msg_warn("%s", what);
+	out_error(c->run->out, (int)c->child.pid, what, 0);
+}
+
 static void take_last_look(struct command *c)
 {
 	struct source *src = &c->run->src;
 
+	see_where(c, true);
 	if (!c->made ||
 	    pgs_memcg_read(src->ctx, src->cgroups, pgs_cgmake_path(c->made), &c->look.memory))
 		return;
@@ -128,10 +146,21 @@ static void take_last_look(struct command *c)
 	c->look.swap_err = pgs_exitstop_swap(src->ctx, c->child.pid, &c->look.swap);
 }
 
+/* Not waited for yet. */
+static bool is_dead(const struct command *c)
+{
+	siginfo_t info = {0};
+
+	return !waitid(P_PID, (id_t)c->child.pid, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) &&
+	       info.si_pid;
+}
+
 static void reap(struct command *c)
 {
 	int status;
 
+	if (is_dead(c))
+		see_where(c, true);
 	while (!c->has_ended &&
 	       wait4(c->child.pid, &status, WNOHANG | __WALL, &c->usage) == c->child.pid) {
 		if (WIFSTOPPED(status)) {
@@ -149,7 +178,7 @@ static void kill_all(struct command *c)
 {
 	if (c->made)
 		pgs_cgmake_kill(c->made);
-	else
+	if (!c->has_ended) /* wherever it is */
 		kill(c->child.pid, SIGKILL);
 	c->kill_at_ns = 0;
 }
@@ -174,8 +203,11 @@ static void on_signal(struct command *c, const siginfo_t *info)
 static int sample(struct command *c)
 {
 	struct reading now;
-	int err = reading_take(&c->run->src, &now);
+	int err;
 
+	if (!c->has_ended)
+		see_where(c, false);
+	err = reading_take(&c->run->src, &now);
 	return err ?: run_emit(c->run, &now);
 }
 
@@ -345,6 +377,7 @@ int reclaim_command(struct run *run)
 	r = cmd_interrupted ? PGS_EXIT_INCOMPLETE : run_in_cgroup(&c, &signals);
 	child_fini(&c.child);
 	pgs_cgmake_free(c.made);
+	free(c.elsewhere);
 	run->command = NULL;
 	sigprocmask(SIG_SETMASK, &c.old_mask, NULL);
 	return r;
@@ -367,6 +400,17 @@ static struct pgs_val number_of(struct pgs_count count)
 	return count.set ? pgs_u64(count.n) : PGS_NULL;
 }
 
+static struct pgs_val figure_of(struct figure figure)
+{
+	return figure.set ? pgs_f64(figure.d) : PGS_NULL;
+}
+
+/* A figure of the cgroup: of a command that went elsewhere it is not its own. */
+static struct pgs_val own(const struct command *c, struct pgs_val figure)
+{
+	return c->elsewhere ? PGS_NULL : figure;
+}
+
 static int put_process(const struct command *c, struct out *o)
 {
 	const char *name = c->run->opts->command[0];
@@ -379,7 +423,26 @@ static int put_process(const struct command *c, struct out *o)
 	err = err ?: out_summary(o, "system_s", PGS_F64, pgs_f64(seconds(c->usage.ru_stime)));
 	return err
 		       ?: out_summary(o, "left_processes", PGS_U64,
-				      c->made ? pgs_u64(c->left) : PGS_NULL);
+				      c->made && !c->elsewhere ? pgs_u64(c->left) : PGS_NULL);
+}
+
+/* Whether what is said of the cgroup is the command's. */
+static int put_where(const struct command *c, struct out *o)
+{
+	_cleanup_free_ char *left = NULL;
+	const char *why = NULL;
+	int err;
+
+	if (c->elsewhere && asprintf(&left, "it was in '%s'", c->elsewhere) < 0)
+		return -ENOMEM;
+	if (left)
+		why = left;
+	else if (!c->end_seen)
+		why = "where it was at its end is not known";
+	err = out_summary(o, "in_cgroup", PGS_BOOL, why && !left ? PGS_NULL : pgs_bool(!left));
+	return err
+		       ?: out_summary(o, "in_cgroup_why", PGS_BLOB,
+				      why ? pgs_blob(why, strlen(why)) : PGS_NULL);
 }
 
 /* The same keys whether there was a last look or not. */
@@ -387,9 +450,12 @@ static int put_last_look(const struct command *c, struct out *o)
 {
 	const struct last_look *look = &c->look;
 	bool swap = look->taken && !look->swap_err;
-	int err = out_summary(o, "end_usage_bytes", PGS_BYTES, bytes_of(look->memory.usage));
+	int err =
+		out_summary(o, "end_usage_bytes", PGS_BYTES, own(c, bytes_of(look->memory.usage)));
 
-	err = err ?: out_summary(o, "end_swap_bytes", PGS_BYTES, bytes_of(look->memory.swap));
+	err = err
+		      ?: out_summary(o, "end_swap_bytes", PGS_BYTES,
+				     own(c, bytes_of(look->memory.swap)));
 	err = err
 		      ?: out_summary(o, "end_swap_anon_pages", PGS_U64,
 				     swap ? pgs_u64(look->swap.anon_pages) : PGS_NULL);
@@ -424,11 +490,11 @@ static int put_cgroup(const struct command *c, struct out *o, const struct repor
 		if (!m)
 			continue;
 		if (keys[i].is_percent)
-			err = out_summary(o, keys[i].key, PGS_F64,
-					  m->percent.set ? pgs_f64(m->percent.d) : PGS_NULL);
+			err = out_summary(o, keys[i].key, PGS_F64, own(c, figure_of(m->percent)));
 		else
 			err = out_summary(o, keys[i].key, keys[i].is_state ? PGS_BYTES : PGS_U64,
-					  number_of(keys[i].is_state ? m->value : m->delta));
+					  own(c,
+					      number_of(keys[i].is_state ? m->value : m->delta)));
 	}
 	return err;
 }
@@ -445,7 +511,8 @@ int reclaim_command_summary(struct run *run, const struct report *whole)
 	err = err
 		      ?: out_summary(o, "swap_limit_bytes", PGS_BYTES,
 				     number_of(run->opts->swap_limit));
-	err = err ?: out_summary(o, "swappiness", PGS_U64, number_of(c->swappiness));
+	err = err ?: out_summary(o, "swappiness", PGS_U64, own(c, number_of(c->swappiness)));
+	err = err ?: put_where(c, o);
 	err = err ?: put_cgroup(c, o, whole);
 	return err ?: put_last_look(c, o);
 }

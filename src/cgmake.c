@@ -288,6 +288,31 @@ int pgs_cgmake_enter(struct pgs_cgmake *made, pid_t pid)
 	return move(made, made->path, pid);
 }
 
+static bool is_exiting(struct pgs_cgmake *made, pid_t pid)
+{
+	struct pgs_proc proc;
+
+	return pgs_proc_read(made->ctx, pid, &proc) || proc.exiting;
+}
+
+int pgs_cgmake_holds(struct pgs_cgmake *made, pid_t pid, char **ret_elsewhere)
+{
+	_cleanup_free_ char *path = NULL;
+	size_t len = strlen(made->path);
+	int r = pgs_cgroup_of(made->cgroups, pid, &path);
+
+	if (r)
+		return r;
+	if (!strncmp(path, made->path, len) && (!path[len] || path[len] == '/'))
+		return 1;
+	/* Asked afterwards: one that is not exiting now was not when its cgroup was read. */
+	if (pgs_cgroups_version(made->cgroups) == 1 && is_exiting(made, pid))
+		return -ENODATA;
+	*ret_elsewhere = path;
+	path = NULL;
+	return 0;
+}
+
 void pgs_cgmake_kill(struct pgs_cgmake *made)
 {
 	struct pgs_cgroup_pids pids;

@@ -53,6 +53,15 @@ int pgs_cgmake_swappiness(struct pgs_cgmake *made, uint64_t value, uint64_t *ret
 int pgs_cgmake_enter(struct pgs_cgmake *made, pid_t pid)
 	__attribute__((nonnull, warn_unused_result));
 
+/*
+ * pgs_cgmake_holds - whether process @pid is in it, or below. Returns 1; 0 and *@ret_elsewhere, the
+ * cgroup that it is in, which the caller frees; -ENODATA: it is exiting, and v1 says "/" of every
+ * such process (v2 keeps its cgroup until it is waited for: "cgroup: keep zombies associated with
+ * their original cgroups", 4.4); -ESRCH, -errno.
+ */
+int pgs_cgmake_holds(struct pgs_cgmake *made, pid_t pid, char **ret_elsewhere)
+	__attribute__((nonnull, warn_unused_result));
+
 /* pgs_cgmake_kill - SIGKILL to everybody in it and below. */
 void pgs_cgmake_kill(struct pgs_cgmake *made) __attribute__((nonnull));
 

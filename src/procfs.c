@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 /* include/linux/sched.h; field 9 of /proc/PID/stat */
+#define PF_EXITING 0x00000004u
 #define PF_KTHREAD 0x00200000u
 
 struct pgs_pids {
@@ -211,6 +212,7 @@ static int parse_stat(const char *stat, struct pgs_proc *proc)
 		   &proc->run_state, &flags, &proc->threads, &start) != 4)
 		return -EBADMSG;
 	proc->kthread = flags & PF_KTHREAD;
+	proc->exiting = flags & PF_EXITING;
 	proc->start_ticks = start;
 	return 0;
 }

@@ -46,6 +46,7 @@ struct pgs_proc {
 	char comm[64];	/* raw bytes; the kernel's 15, or a workqueue's longer name */
 	char run_state; /* R S D Z X ... */
 	bool kthread;
+	bool exiting; /* it will not run in user mode again; a zombie is, too */
 	unsigned int threads;
 	uint64_t start_ticks; /* with pid: the identity of the process */
 	bool has_swap_kb;     /* VmSwap was there (it is absent for kernel threads and zombies) */

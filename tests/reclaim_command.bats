@@ -14,12 +14,24 @@ setup() {
 
 teardown() {
 	common_teardown
+	[[ -z ${elsewhere:-} ]] || remove "$elsewhere"
 	left=$(made_cgroups)
 	[[ -z $left ]] || fail "left behind: $left"
 }
 
+# remove CGROUP: once the last process is gone from it.
+remove() {
+	local i
+
+	for ((i = 0; i < 100; i++)); do
+		! rmdir "$1" 2>/dev/null || return 0
+		sleep 0.05
+	done
+	fail "cannot remove $1, with: $(<"$1/cgroup.procs")"
+}
+
 made_cgroups() {
-	[[ -z $hierarchy ]] || find "$hierarchy" -type d -name 'pgscan-*' 2>/dev/null
+	[[ -z $hierarchy ]] || find "$hierarchy" -type d -name 'pgscan-[0-9]*' 2>/dev/null
 }
 
 # made_comms: the names of the processes in them.
@@ -33,10 +45,8 @@ made_comms() {
 	done
 }
 
-# needs_cgroups: may a memory cgroup be made here? Found out without pgscan.
+# needs_cgroups: may a memory cgroup be made here? Found out without pgscan. Sets own, where it is.
 needs_cgroups() {
-	local own
-
 	[[ -n $hierarchy ]] || skip "no memory controller"
 	if [[ -n $(memory_cgroup_v1) ]]; then
 		own=$hierarchy$(awk -F: '$2 ~ /(^|,)memory(,|$)/ { print $3 }' /proc/self/cgroup)
@@ -153,6 +163,77 @@ stop() {
 	run_pgscan 0 reclaim-report --json -- sh -c '
 		own='"$hierarchy"'$(awk -F: "\$2 == \"memory\" { print \$3 }" /proc/self/cgroup)
 		mkdir -p $own/a/b && echo $$ >$own/a/b/cgroup.procs'
+}
+
+# What the summary has of the cgroup, and of the processes in it.
+of_cgroup='[.summary | .peak_bytes, .cgroup_major_faults, .cgroup_max_events, .cgroup_oom_kills,
+	.end_usage_bytes, .end_swap_bytes, .swappiness, .left_processes]'
+
+@test "command: the figures are its own as long as it is in its cgroup" {
+	needs_cgroups
+	run_pgscan 0 reclaim-report --json --swappiness="$(</proc/sys/vm/swappiness)" -- true
+	jq_is '[.summary.in_cgroup, .summary.in_cgroup_why, .complete]' '[true,null,true]'
+	jq_true "$of_cgroup | all(type == \"number\")"
+	jq_is '[.rows[] | select(.section == "cgroup" and .name == "usage") | .reason]' '[null]'
+}
+
+@test "command: one that goes to another cgroup is said to have, and what is not its own is null" {
+	needs_cgroups
+	elsewhere=$own/tests-elsewhere
+	mkdir "$elsewhere"
+	run_pgscan 0 reclaim-report --json --limit=64M -- sh -c "echo \$\$ >$elsewhere/cgroup.procs"
+	[[ $stderr == *"has left its cgroup for '"*"/tests-elsewhere'"* ]] || fail "$stderr"
+	jq_is '[.summary.in_cgroup, .complete]' '[false,false]'
+	jq_true '.summary.in_cgroup_why | endswith("/tests-elsewhere'"'"'")'
+	jq_true '[.errors[].what | select(test("/tests-elsewhere"))] | length == 1'
+	jq_is "$of_cgroup | unique" '[null]'
+	jq_true '[.rows[] | select(.section == "cgroup" and .value != null) | .reason] | unique ==
+		["the command has left this cgroup"]'
+
+	run_pgscan 0 reclaim-report -- sh -c "echo \$\$ >$elsewhere/cgroup.procs"
+	[[ $output == *$'\n'" "*"the command has left this cgroup"$'\n'* ]] || fail "$output"
+	[[ $(grep in_cgroup_why <<<"$output") == *"/tests-elsewhere"* ]]
+}
+
+@test "command: one that comes back has left all the same, and who has ended elsewhere is not taken for there" {
+	needs_cgroups
+	local fifo=$BATS_TEST_TMPDIR/fifo
+
+	elsewhere=$own/tests-elsewhere
+	mkdir "$elsewhere"
+	mkfifo "$fifo"
+	# The file is written at the end alone: a sample is seen by its warning.
+	in_background -i 0.05 -- sh -c "
+		home=\$(find '$own' -type d -name 'pgscan-[0-9]*')
+		echo \$\$ >$elsewhere/cgroup.procs
+		read -r go <$fifo
+		echo \$\$ >\$home/cgroup.procs"
+	until grep -q 'has left its cgroup' "$err"; do sleep 0.02; done
+	echo go >"$fifo"
+	wait "$background"
+	jq_is '[.summary.in_cgroup, .summary.cgroup_oom_kills]' '[false,null]'
+
+	# Without a last look v1 does not tell where one was that has ended.
+	requires root
+	setpriv --bounding-set=-sys_ptrace "$PGSCAN" reclaim-report --json -- \
+		sh -c "echo \$\$ >$elsewhere/cgroup.procs" >"$out" 2>"$err"
+	jq_true '.summary | .in_cgroup != true and .in_cgroup_why != null'
+}
+
+@test "command: a second signal kills it elsewhere, too" {
+	needs_cgroups
+	local fifo=$BATS_TEST_TMPDIR/fifo
+
+	elsewhere=$own/tests-elsewhere
+	mkdir "$elsewhere"
+	mkfifo "$fifo"
+	in_background -- sh -c "echo \$\$ >$elsewhere/cgroup.procs; trap '' TERM; echo up >$fifo
+		while :; do sleep 0.1; done"
+	read -r <"$fifo"
+	kill -TERM "$background"
+	sleep 0.2
+	stop TERM
+	((status == 137)) || fail "status $status"
 }
 
 @test "command: SIGTERM is passed on, and a second signal kills all of it" {

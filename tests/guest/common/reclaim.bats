@@ -148,6 +148,23 @@ writers='for i in 1 2 3 4 5 6 7 8; do "$0" pages=6144 write=all </dev/null >/dev
 	no_cgroup_left
 }
 
+@test "reclaim-report: a command in another cgroup is not taken for one in its own" {
+	cg_new elsewhere
+	run_around -- sh -c "echo \$\$ >$CG_ROOT/elsewhere/cgroup.procs"
+	jq_is '[.summary | .in_cgroup, .in_cgroup_why, .peak_bytes, .end_usage_bytes]' \
+		"[false,\"it was in '/elsewhere'\",null,null]"
+	# Without a last look: v2 goes on to tell of one that has ended, v1 does not.
+	setpriv --bounding-set=-sys_ptrace "$PGSCAN" reclaim-report --json -- \
+		sh -c "echo \$\$ >$CG_ROOT/elsewhere/cgroup.procs" >"$out"
+	[[ $CG_VERSION == v2 ]] || jq_is .summary.in_cgroup null
+	[[ $CG_VERSION == v1 ]] || jq_is .summary.in_cgroup false
+	setpriv --bounding-set=-sys_ptrace "$PGSCAN" reclaim-report --json -- true >"$out"
+	[[ $CG_VERSION == v2 ]] || jq_is .summary.in_cgroup null
+	[[ $CG_VERSION == v1 ]] || jq_is .summary.in_cgroup true
+	jq_true '.summary.end_usage_bytes == null and .summary.cgroup_oom_kills == 0'
+	no_cgroup_left
+}
+
 @test "reclaim-report: many runs, a quarter of them ended by a signal, leave no cgroup" {
 	local i pid times=60
 
