@@ -429,9 +429,9 @@ static int walk_slots(struct walk *w, const struct place *p, const uint64_t *slo
 	return stale ? -ESTALE : 0;
 }
 
-static bool has_children(const struct walk *w, const uint64_t *slots)
+static bool has_children(const struct walk *w, const struct place *p, const uint64_t *slots)
 {
-	for (unsigned int i = 0; i < w->kmem->at.xa_slots; i++)
+	for (unsigned int i = 0; p->shift && i < w->kmem->at.xa_slots; i++)
 		if (is_node(slots[i]))
 			return true;
 	return false;
@@ -497,7 +497,7 @@ static int walk_node(struct walk *w, const struct place *p, const void *node)
 		r = walk_slots(w, p, slots);
 		if (r < 0 && r != -ESTALE)
 			return r;
-		if (!has_children(w, slots) || (r >= 0 && held_still(w, p, slots)))
+		if (r >= 0 && (!has_children(w, p, slots) || held_still(w, p, slots)))
 			return r;
 	}
 	return disturbed(w, &start, r);

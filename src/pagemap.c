@@ -297,19 +297,21 @@ static bool is_empty(uint64_t word)
 	return !(word & (PGS_PM_PRESENT | PGS_PM_SWAP));
 }
 
-/* How many pages at the end of the window are empty, on top of those before it. */
-static void note_empty_tail(struct pgs_pagemap *pm, size_t count)
+/* How many pages at the end of the window are empty, on top of those before it. @empty: at its
+ * start. */
+static void note_empty_tail(struct pgs_pagemap *pm, size_t count, size_t empty)
 {
-	size_t n = 0;
-
-	while (n < count && is_empty(pm->words[count - 1 - n]))
-		n++;
-	pm->empty_pages = n == count ? pm->empty_pages + n : n;
+	if (empty < count)
+		pm->empty_pages = empty = 0;
+	while (empty < count && is_empty(pm->words[count - 1 - empty]))
+		empty++;
+	pm->empty_pages += empty;
 }
 
 static int read_span(struct pgs_pagemap *pm, uint64_t addr, uint64_t end, struct pgs_span *ret_span)
 {
 	uint64_t pages = (end - addr) >> pm->ctx->page_shift;
+	size_t empty;
 	ssize_t n;
 
 	n = pgs_pagemap_read(pm, addr, pages < pm->window ? pages : pm->window, pm->words);
@@ -317,11 +319,13 @@ static int read_span(struct pgs_pagemap *pm, uint64_t addr, uint64_t end, struct
 		return (int)n;
 	if (!n)
 		return pgs_pagemap_alive(pm) ? -ENODATA : vanished(pm);
-	note_empty_tail(pm, (size_t)n);
+	empty = pgs_words_empty(pm->words, (size_t)n);
+	note_empty_tail(pm, (size_t)n, empty);
 	if (pm->window < pm->batch && pm->empty_pages < (uint64_t)n)
 		pm->window = pm->window * 2 < pm->batch ? pm->window * 2 : pm->batch;
 	pm->next_addr = addr + ((uint64_t)n << pm->ctx->page_shift);
-	*ret_span = (struct pgs_span){.addr = addr, .pages = (uint64_t)n, .words = pm->words};
+	*ret_span = (struct pgs_span){
+		.addr = addr, .pages = (uint64_t)n, .words = pm->words, .empty = empty};
 	return 1;
 }
 

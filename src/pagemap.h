@@ -30,6 +30,7 @@ struct pgs_span {
 	uint64_t pages;
 	const uint64_t *words; /* in the reader's buffer, valid until the next call */
 	uint64_t fill;
+	uint64_t empty; /* of words: so many at the start are known to be of empty entries */
 };
 
 /*

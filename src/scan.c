@@ -40,7 +40,6 @@ struct pgs_scan {
 	unsigned int asked;   /* again, about the page at addr */
 	struct pgs_span span; /* what is left of the last span read */
 	uint64_t present;     /* pages at its start that are known to be present */
-	uint64_t empty;	      /* or to be empty; 0: it is not known how many */
 	uint64_t *words;      /* of a piece that is put together; only with opts.words */
 	bool look_up;	      /* this part's empty pages go to the shmem look-up */
 	bool ask_first;	      /* and it is asked before pagemap */
@@ -300,7 +299,7 @@ static bool is_empty_at(const struct pgs_span *span, uint64_t index)
  * the first one is. */
 static uint64_t stretch(struct pgs_scan *scan)
 {
-	const struct pgs_span *span = &scan->span;
+	struct pgs_span *span = &scan->span;
 	bool empty = is_empty_at(span, 0);
 	uint64_t limit = span->pages, n;
 
@@ -308,10 +307,10 @@ static uint64_t stretch(struct pgs_scan *scan)
 		limit = pages_to(scan, scan->addr, scan->ask_end);
 	if (!span->words)
 		return limit;
-	if (empty && !scan->empty) /* once: it may become many pieces */
-		scan->empty = pgs_words_empty(span->words, span->pages);
+	if (empty && !span->empty) /* once: it may become many pieces */
+		span->empty = pgs_words_empty(span->words, span->pages);
 	if (empty)
-		return scan->empty < limit ? scan->empty : limit;
+		return span->empty < limit ? span->empty : limit;
 	n = scan->present < limit ? scan->present : limit;
 	while (n < limit && !is_empty_at(span, n))
 		n++;
@@ -328,7 +327,7 @@ static void cut_span(struct pgs_scan *scan, uint64_t pages)
 	span->addr = scan->addr;
 	span->pages -= pages;
 	scan->present -= pages < scan->present ? pages : scan->present;
-	scan->empty -= pages < scan->empty ? pages : scan->empty;
+	span->empty -= pages < span->empty ? pages : span->empty;
 	if (span->words)
 		span->words += pages;
 }
@@ -443,14 +442,14 @@ static int read_span(struct pgs_scan *scan, uint64_t end)
 {
 	struct pgs_span *span = &scan->span;
 	int r = pgs_pagemap_next(scan->pm, scan->addr, end, span);
+	uint64_t known;
 
 	if (r < 0)
 		return r;
 	scan->present = span->words ? pgs_words_present(span->words, span->pages) : 0;
-	scan->empty = 0;
+	known = span->empty ?: scan->present;
 	if (span->words && !scan->env->types.resolved &&
-	    pgs_words_special(span->words + scan->present, span->pages - scan->present,
-			      &scan->env->types))
+	    pgs_words_special(span->words + known, span->pages - known, &scan->env->types))
 		pgs_swap_types_resolve(scan->env->ctx, &scan->env->types);
 	if (scan->marks && span->words)
 		return pgs_marks_load(scan->marks, scan->pm, span);

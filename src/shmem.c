@@ -367,7 +367,7 @@ static bool open_object(struct pgs_shmem *shmem, const struct pgs_vma *vma)
 	if (!shmem->kmem || !pgs_kmem_has(shmem->kmem, PGS_KMEM_OBJECT))
 		return false;
 	if (!shmem->entries)
-		shmem->entries = calloc(KMEM_ENTRIES_MAX, sizeof(*shmem->entries));
+		shmem->entries = malloc(KMEM_ENTRIES_MAX * sizeof(*shmem->entries));
 	shmem->file_fd =
 		shmem->entries ? pgs_map_file_open(shmem->ctx, shmem->pid, vma, O_PATH) : -1;
 	shmem->has_object = shmem->file_fd >= 0 &&
