@@ -133,10 +133,7 @@ static void tell_limits(struct swapmap *m)
 		msg_warn("%s (needs CAP_SYS_PTRACE)", what);
 		swapmap_error(m, 0, what, EACCES);
 	}
-	if (m->targets.partial) {
-		msg_warn("/proc hides the processes of other users: only your own are shown");
-		swapmap_error(m, 0, "/proc hides the processes of other users", EPERM);
-	}
+	targets_tell_hidden(&m->targets, m->out);
 	if (m->hidden_slots)
 		msg_note("swap slots are hidden (needs CAP_SYS_ADMIN): owners are not known");
 }

@@ -404,10 +404,7 @@ static void tell_notes(struct dump *d, const struct targets *targets)
 	if (d->nr_refused)
 		msg_error("%zu of %zu processes could not be read: %s", d->nr_refused, targets->nr,
 			  d->refusal);
-	if (targets->partial) {
-		msg_warn("/proc hides the processes of other users: only your own are shown");
-		out_error(d->out, 0, "/proc hides the processes of other users", EPERM);
-	}
+	targets_tell_hidden(targets, d->out);
 }
 
 #define MANY_ENTRIES (UINT64_C(1) << 28) /* 1 TiB of address space, 2 GiB of raw entries */

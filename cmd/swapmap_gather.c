@@ -86,7 +86,8 @@ static void miss_target(struct swapmap *m, pid_t pid)
 	int r = pgs_proc_read(m->ctx, pid, &proc);
 
 	if (!m->targets.named) {
-		m->targets.partial |= r == -EPERM || r == -EACCES;
+		if (r == -EPERM || r == -EACCES)
+			m->targets.hidden = 1;
 		return;
 	}
 	if (r) {
@@ -339,7 +340,7 @@ int swapmap_gather(struct swapmap *m)
 	}
 	if (!pgs_swapcached_pages(m->ctx, &cached))
 		m->cached_pages = pgs_u64(cached);
-	m->owners_known = !pgs_pids_hidden(m->ctx);
+	m->owners_known = pgs_pids_hidden(m->ctx) == 0;
 	r = pgs_swap_areas_read(m->ctx, &m->swaps);
 	if (!r)
 		r = list_procs(m);

@@ -42,7 +42,7 @@ static int find_all(struct pgs_ctx *ctx, struct targets *t)
 
 	while (!r && pgs_pids_next(pids, &pid) > 0)
 		r = push(t, pid);
-	t->partial = pgs_pids_hidden(ctx);
+	t->hidden = pgs_pids_hidden(ctx);
 	return r;
 }
 
@@ -94,6 +94,19 @@ void targets_fini(struct targets *t)
 {
 	free(t->pids);
 	*t = (struct targets){0};
+}
+
+void targets_tell_hidden(const struct targets *t, struct out *o)
+{
+	const char *what = t->hidden > 0
+				   ? "/proc hides the processes of other users"
+				   : "cannot tell whether /proc hides processes of other users";
+
+	if (!t->hidden)
+		return;
+	msg_warn("%s: %s", what, t->hidden > 0 ? "only your own are shown" : strerror(-t->hidden));
+	if (o)
+		out_error(o, 0, what, t->hidden > 0 ? EPERM : t->hidden);
 }
 
 /* fnmatch(), but a bracket at the start is the kernel's, "[heap]", and no set of characters. */

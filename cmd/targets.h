@@ -9,8 +9,8 @@
 struct targets {
 	pid_t *pids; /* in the order given, or ascending; each once */
 	size_t nr;
-	bool named;   /* by PID: one that cannot be read is an error; of a group it may be gone */
-	bool partial; /* --system, but this mount of /proc hides processes */
+	bool named; /* by PID: one that cannot be read is an error; of a group it may be gone */
+	int hidden; /* 1: this mount of /proc hides some of them; -errno: that is not known */
 };
 
 /*
@@ -19,6 +19,10 @@ struct targets {
  */
 int targets_find(struct pgs_ctx *ctx, const struct opt_target *opt, struct targets *ret);
 void targets_fini(struct targets *t);
+
+/* targets_tell_hidden - a message, and an entry in @o's "errors" (NULL: there is none), where
+ * processes are hidden, or may be. */
+void targets_tell_hidden(const struct targets *t, struct out *o);
 
 /* target_matches - struct pgs_scan_opts.match for --vma; @arg is a struct opt_target. */
 bool target_matches(const struct pgs_vma *vma, void *arg);

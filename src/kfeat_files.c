@@ -53,11 +53,15 @@ int pgs_probe_read(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pg
 int pgs_probe_proc_visible(struct pgs_ctx *ctx, const struct pgs_probe *probe,
 			   struct pgs_feat *feat)
 {
+	int hidden = pgs_pids_hidden(ctx);
+
 	(void)probe;
-	if (!pgs_pids_hidden(ctx))
+	if (!hidden)
 		return 1;
-	pgs_feat_detail(feat, "this mount of /proc hides other users' processes");
-	return -EPERM;
+	pgs_feat_detail(feat, hidden > 0
+				      ? "this mount of /proc hides other users' processes"
+				      : "cannot tell whether this mount of /proc hides processes");
+	return hidden > 0 ? -EPERM : hidden;
 }
 
 int pgs_probe_kcore(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs_feat *feat)

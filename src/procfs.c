@@ -226,10 +226,11 @@ static void parse_status(const char *status, struct pgs_proc *proc)
 		proc->rss_anon_kb = 0;
 }
 
-/* kill() knows every process, whatever this mount of /proc shows of it. */
+/* kill() knows every process, whatever this mount of /proc shows of it: one that it knows is hidden
+ * unless the mount certainly hides none. */
 static bool is_hidden(struct pgs_ctx *ctx, pid_t pid)
 {
-	return pgs_pids_hidden(ctx) && kill(pid, 0) < 0 && errno == EPERM;
+	return pgs_pids_hidden(ctx) != 0 && kill(pid, 0) < 0 && errno == EPERM;
 }
 
 /* Everybody may read these two, unless the mount says hidepid=: only then is ptrace access asked
@@ -425,22 +426,28 @@ int pgs_pids_next(struct pgs_pids *pids, pid_t *ret_pid)
  * hidepid=1, 2, 4 (noaccess, invisible, ptraceable) hide what ptrace access or the gid= option do
  * not open (Documentation/filesystems/proc.rst, "Mount options").
  */
-bool pgs_pids_hidden(struct pgs_ctx *ctx)
+int pgs_pids_hidden(struct pgs_ctx *ctx)
 {
 	_cleanup_free_ char *mounts = NULL;
 	char *save, *line;
+	int hidden = -ENODATA;
+	ssize_t len;
 
-	if (!ctx->live || pgs_caps_missing(PGS_CAP(CAP_SYS_PTRACE)) < 0 ||
-	    pgs_read_file(ctx, 0, &mounts, "proc/self/mounts") < 0)
-		return false;
-	for (line = strtok_r(mounts, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+	if (!ctx->live || pgs_caps_missing(PGS_CAP(CAP_SYS_PTRACE)) < 0)
+		return 0;
+	len = pgs_read_file(ctx, 0, &mounts, "proc/self/mounts");
+	if (len < 0)
+		return len == -ENOENT ? -ENODATA : (int)len;
+	for (line = strtok_r(mounts, "\n", &save); line && hidden != 1;
+	     line = strtok_r(NULL, "\n", &save)) {
 		const char *options = strstr(line, " /proc proc ");
 		const char *hide = options ? strstr(options, "hidepid=") : NULL;
 
-		if (hide && hide[strlen("hidepid=")] != '0' && strncmp(hide, "hidepid=off", 11))
-			return true;
+		if (options)
+			hidden = hide && hide[strlen("hidepid=")] != '0' &&
+				 strncmp(hide, "hidepid=off", 11);
 	}
-	return false;
+	return hidden;
 }
 
 /* ---- whether counters are exact -------------------------------------------------------------- */

@@ -84,9 +84,11 @@ void pgs_pids_closep(struct pgs_pids **pids);
 /* 1 and *@ret_pid, 0 at the end. */
 int pgs_pids_next(struct pgs_pids *pids, pid_t *ret_pid)
 	__attribute__((nonnull, warn_unused_result));
-/* pgs_pids_hidden - true when this mount of /proc hides other users' processes from us (hidepid= or
- * subset=pid mount option, and no right to look past it). */
-bool pgs_pids_hidden(struct pgs_ctx *ctx) __attribute__((nonnull));
+/* pgs_pids_hidden - whether this mount of /proc hides other users' processes from us: 1 (mount
+ * option hidepid=, and no right to look past it), 0, or -errno: that is not known (-ENODATA: there
+ * is no list of mounts, or /proc is not in it). Another tree than the running system's hides
+ * nothing. */
+int pgs_pids_hidden(struct pgs_ctx *ctx) __attribute__((nonnull, warn_unused_result));
 
 /*
  * pgs_counters_are_exact - whether a process's counters of pages (VmSwap, Rss*) are what they say.

@@ -120,6 +120,44 @@ hidden_as_nobody() {
 	hidden_as_nobody 1 dump 4194303
 }
 
+# mounts_unread ARGS...: pgscan as an ordinary user who cannot read with what options /proc is mounted.
+mounts_unread() {
+	local fd
+
+	exec {fd}<"$PGSCAN"
+	status=0
+	"${NOBODY[@]}" strace -qq -o /dev/null -P proc/self/mounts -e inject=openat:error="$1" \
+		"/proc/self/fd/$fd" "${@:2}" >"$out" 2>"$err" || status=$?
+	exec {fd}<&-
+}
+
+@test "hidepid: where the mount options cannot be read, that is not taken for all processes" {
+	local error
+
+	requires root tool:strace plain
+	target_start --nobody shm kind=memfd pages=8 write=0-2
+	for error in EACCES ENOENT EMFILE; do
+		mounts_unread "$error" dump -a --json --by=vma --vma='/memfd:pgscan-test*'
+		((status == 3)) || fail "$error: status $status"
+		jq_is '[.errors[] | select(.what | test("cannot tell whether /proc hides")) | .error] | length' 1
+		grep -q 'cannot tell whether /proc hides processes of other users: ' "$err"
+		mounts_unread "$error" swapmap -a --json
+		jq_true '.errors | any(.what | test("cannot tell whether /proc hides"))'
+		mounts_unread "$error" swapmap -a --map
+		((status == 0)) || fail "$error: status $status"
+		grep -q 'cannot tell whether /proc hides' "$err"
+		mounts_unread "$error" check --json proc_visible
+		jq_true '.rows[0].state == (if "'"$error"'" == "EACCES" then "not permitted" else "error" end)'
+		jq_true '.rows[0].detail | test("cannot tell")'
+	done
+	# A process that is there and is not seen is not gone.
+	status=0
+	mounts_unread EACCES dump "$TARGET"
+	((status == 0)) || fail "status $status"
+	# Who may look past hidepid= need not know.
+	strace -qq -o /dev/null -P proc/self/mounts -e inject=openat:error=EACCES "$PGSCAN" check proc_visible
+}
+
 @test "of a group, those that may not be read are told in one line, with the reason of the first" {
 	requires root
 	local status=0
