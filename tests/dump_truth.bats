@@ -108,6 +108,7 @@ load lib/dump
 	requires kfeat:pagemap
 	target_start anon pages=5000 write=0-4999/13 read=0-4999/17
 	run_pgscan dump --json "$TARGET"
+	jq_true '.summary.present > 600 and (.rows | length) > 1000'
 	cp "$out" "$BATS_TEST_TMPDIR/first"
 	run_pgscan dump --json "$TARGET"
 	cmp "$out" "$BATS_TEST_TMPDIR/first"
@@ -260,26 +261,6 @@ same_hexdump() { # ADDR PAGES
 }
 
 # ---- flags -----------------------------------------------------------------------------------
-
-# Flags of a live frame change by themselves (referenced, lru): only what two readings by the
-# independent reader agree on is compared, and they agree soon.
-same_flags() {
-	local i
-
-	for ((i = 0; i < 20; i++)); do
-		pmref "$TARGET" "$@" >"$BATS_TEST_TMPDIR/before"
-		run_pgscan dump --by=page --flags --format=tsv --no-header \
-			--columns=start,entry,kpageflags,mapcount \
-			--range="$(printf '0x%x+0x%x' "$1" $(($2 * PAGE_SIZE)))" "$TARGET"
-		pmref "$TARGET" "$@" >"$BATS_TEST_TMPDIR/after"
-		cmp -s "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after" || continue
-		sed 's/\t/ /g; s/\\N/-/g' "$out" >"$BATS_TEST_TMPDIR/got"
-		diff "$BATS_TEST_TMPDIR/after" "$BATS_TEST_TMPDIR/got" | head
-		cmp "$BATS_TEST_TMPDIR/after" "$BATS_TEST_TMPDIR/got"
-		return
-	done
-	fail "the flags do not settle"
-}
 
 @test "flags: each frame's flags and map count" {
 	requires kfeat:kpageflags kfeat:pfn

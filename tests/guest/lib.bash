@@ -73,6 +73,29 @@ out_of_memory() {
 	((present == 0))
 }
 
+# children: of the current target, one a line
+children() {
+	tr ' ' '\n' <"/proc/$TARGET/task/$TARGET/children"
+}
+
+# huge_shm CGROUP LIST WORDS...: a target that has a file in a tmpfs of huge pages as its region "shm", and has
+# written these of its pages, which are huge
+huge_shm() {
+	mkdir -p /mnt/huge
+	mount -t tmpfs -o huge=always none /mnt/huge || return 1
+	defer umount /mnt/huge
+	target_start --cgroup "$1" shm kind=tmpfs dir=/mnt/huge "${@:3}"
+	target_cmd hugepage shm all
+	target_cmd write shm "$2"
+	awk '/^ShmemHugePages:/ { exit $2 < 2048 }' /proc/meminfo || fail "no huge page"
+}
+
+# huge_swpouts: how many huge pages have been swapped out whole. Nothing where shared ones never are: until
+# "mm: shmem: support large folio swap out", 6.12.
+huge_swpouts() {
+	cat /sys/kernel/mm/transparent_hugepage/hugepages-2048kB/stats/swpout 2>/dev/null || true
+}
+
 # half_gone CGROUP REGION: have 64 pages of the cgroup go, and see that of 256 so many are out of memory.
 # By request: under a limit, with a disk not as fast as the writer, cgroup v2 does not wait for it, and a
 # busy machine's kernel kills.

@@ -64,6 +64,27 @@ compare_pages() {
 	cmp "$dir/after.still" "$dir/got.still"
 }
 
+# same_flags ADDR PAGES: and on the flags and the map count of each frame. Those of a live frame change by
+# themselves (referenced, lru): only what two readings by the independent reader agree on is compared, and they
+# agree soon.
+same_flags() {
+	local i
+
+	for ((i = 0; i < 20; i++)); do
+		pmref "$TARGET" "$@" >"$BATS_TEST_TMPDIR/before"
+		run_pgscan dump --by=page --flags --format=tsv --no-header \
+			--columns=start,entry,kpageflags,mapcount \
+			--range="$(printf '0x%x+0x%x' "$1" $(($2 * PAGE_SIZE)))" "$TARGET"
+		pmref "$TARGET" "$@" >"$BATS_TEST_TMPDIR/after"
+		cmp -s "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after" || continue
+		sed 's/\t/ /g; s/\\N/-/g' "$out" >"$BATS_TEST_TMPDIR/got"
+		diff "$BATS_TEST_TMPDIR/after" "$BATS_TEST_TMPDIR/got" | head
+		cmp "$BATS_TEST_TMPDIR/after" "$BATS_TEST_TMPDIR/got"
+		return
+	done
+	fail "the flags do not settle"
+}
+
 # pgscan knows more than a word of pagemap says, and says when it knows nothing; undo that.
 #   soft_dirty null where the kernel has no such bit: the word has 0
 #   other bits null where there is no page, as the kernel keeps none there: the word has 0

@@ -147,12 +147,13 @@ static inline char *target_hole(size_t size, size_t align)
 	return (char *)(((uintptr_t)p + 2 * align - 1) & ~(uintptr_t)(align - 1));
 }
 
-/* target_map - map @pages into a hole of their own; small pages unless the caller asks later. */
+/* target_map - map @pages into a hole of their own, where huge pages fit; small ones unless the
+ * caller asks later. */
 static inline char *target_map(struct target *t, size_t pages, int prot, int flags, int fd,
 			       off_t offset)
 {
 	size_t size = pages * t->page_size;
-	char *p = target_hole(size, t->page_size);
+	char *p = target_hole(size, size < TARGET_HUGE ? t->page_size : TARGET_HUGE);
 
 	p = mmap(p, size, prot, flags | MAP_FIXED, fd, offset);
 	if (p == MAP_FAILED)

@@ -277,15 +277,14 @@ counts_are_the_kernels() {
 
 @test "counts: large entries, whole and with pages read in again" {
 	requires module
+	local before
+
 	swap_zram 64M
-	mkdir -p /mnt/counts
-	mount -t tmpfs -o huge=always none /mnt/counts
-	defer umount /mnt/counts
 	cg_new counts
-	target_start --cgroup counts shm kind=tmpfs dir=/mnt/counts pages=2048
-	target_cmd hugepage shm all
-	target_cmd write shm 0-1023
+	before=$(huge_swpouts)
+	huge_shm counts 0-1023 pages=2048
 	cg_reclaim counts $((64 << 20))
+	[[ -z $before ]] || (($(huge_swpouts) > before))
 	counts_are_the_kernels
 	target_cmd read shm 700
 	counts_are_the_kernels

@@ -175,8 +175,9 @@ slots_untold() {
 	account
 	# The child has entries for all of them
 	jq_true '.summary | .swap_cached >= 900 and .swap_cache_slots < 100'
-	kill -KILL "$(cat "/proc/$TARGET/task/$TARGET/children")"
-	wait_for test -z "$(cat "/proc/$TARGET/task/$TARGET/children")" || true
+	kill -KILL "$(children)"
+	# Its parent does not ask for it: without memory it stays
+	wait_for grep -q '^State:.*zombie' "/proc/$(children)/status"
 	run_pgscan swapmap -a --json
 	account
 	jq_true '.summary | .swap_cache_slots >= 900 and .unaccounted < 300'
@@ -217,7 +218,7 @@ slots_untold() {
 	run_pgscan swapmap --slot="$swap_device:$slot" --json
 	jq_is '[.rows[] | .kind, .pages, .owners, .swap_offset] | unique' "[1,4,$slot,\"anon\"]"
 	jq_is '[.rows[].start] | unique' "[\"$addr\"]"
-	jq_is '[.rows[].pid] | sort' "$(printf '%s\n' "$TARGET" $(cat "/proc/$TARGET/task/$TARGET/children") | jq -sc sort)"
+	jq_is '[.rows[].pid] | sort' "$(printf '%s\n' "$TARGET" $(children) | jq -sc sort)"
 	run_pgscan swapmap --slot="$swap_device:60000" --json
 	jq_is '[.rows, .summary.found]' '[[],false]'
 	run_pgscan 1 swapmap --slot="$swap_device:99999999"
@@ -292,11 +293,8 @@ slots_untold() {
 	local start swapped
 
 	swap_disk 0
-	mkdir -p /mnt/huge
-	mount -t tmpfs -o huge=always none /mnt/huge || skip "no huge pages in tmpfs"
-	defer umount /mnt/huge
 	cg_new mix
-	target_start --cgroup mix shm kind=tmpfs dir=/mnt/huge pages=1024 write=all
+	huge_shm mix all pages=1024
 	cg_reclaim mix $((64 << 20))
 	start=$(region shm)
 	start=${start%%+*}

@@ -19,10 +19,6 @@ located() {
 		"\(.start) \(.swap_offset)"' "$out"
 }
 
-children() {
-	cat "/proc/$TARGET/task/$TARGET/children"
-}
-
 # Each page of shared memory of every kind: its slot is on that device, and holds it
 every_kind_is_there() {
 	local kind
@@ -166,7 +162,7 @@ every_kind_is_there() {
 	jq_is '[.rows[1:][].note] | unique' "[\"has the memory of process $first\"]"
 	jq_is '.summary.anon_slots' "$swapped"
 	# shellcheck disable=SC2046 # a word is meant
-	run_pgscan swapmap --by=run --json -r "$(region anon)" $(children | cut -d ' ' -f 2)
+	run_pgscan swapmap --by=run --json -r "$(region anon)" $(children | sed -n 2p)
 	jq_is '[.rows[] | .pages] | add' "$swapped"
 	jq_is '[.rows[] | .owners] | unique' '[1]'
 }
@@ -226,10 +222,11 @@ every_kind_is_there() {
 	run_pgscan swapmap --by=vma --json -r "$(region anon)" "$TARGET"
 	jq_is '.rows[0].swap_type' 1
 	jq_true ".rows[0].swap_device | . == null or . == \"${devices[1]}\""
-	# The next one takes type 0, and is the first line
+	# The next one takes type 0, and is the first line. A processor goes on where it is to the end of its
+	# cluster of 512 slots, whatever the priority ("mm, swap: use percpu cluster as allocation fast path", 6.15)
 	swapon -p 20 "${devices[0]}"
 	defer swap_off "${devices[0]}"
-	target_start --cgroup swapmap anon pages=64 write=all
+	target_start --cgroup swapmap anon pages=1100 write=all
 	cg_reclaim swapmap $((64 << 20))
 	run_pgscan swapmap --by=run --json -r "$(region anon)" "$TARGET"
 	jq_is '[.rows[] | select(.swap_type == 0).swap_device] | unique' "[\"${devices[0]}\"]"

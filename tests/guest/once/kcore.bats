@@ -76,14 +76,17 @@ nameless() {
 }
 
 @test "huge pages of tmpfs: an entry for 512 pages has 512 slots" {
-	swap_disk 0
-	mkdir -p /mnt/kcore
-	mount -t tmpfs -o huge=always none /mnt/kcore
-	defer umount /mnt/kcore
-	swap_out_shm kind=tmpfs dir=/mnt/kcore pages=1024 write=all
+	local before
+	swap_zram 64M
+	cg_new kcore
+	before=$(huge_swpouts)
+	huge_shm kcore all pages=1024
+	cg_reclaim kcore $((64 << 20))
+	[[ -z $before ]] || (($(huge_swpouts) > before))
+	states shm
+	((none > 512))
 	pages_of shm
 	said_of "$swap_device" | holds "$swap_device" "$none"
-	target_stop
 }
 
 @test "a hole, a page in memory and a page in swap of one object" {
