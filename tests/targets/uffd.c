@@ -37,15 +37,15 @@ static int protect(struct target *t, int argc, char **argv)
 	return ioctl(uffd, UFFDIO_WRITEPROTECT, &wp);
 }
 
-static void uffd_register(const struct target_region *r, size_t page_size)
+static void uffd_register(const struct target_region *r, size_t page_size, bool wp)
 {
 	struct uffdio_api api = {
 		.api = UFFD_API,
-		.features = UFFD_FEATURE_WP_ASYNC | UFFD_FEATURE_WP_UNPOPULATED,
+		.features = wp ? UFFD_FEATURE_WP_ASYNC | UFFD_FEATURE_WP_UNPOPULATED : 0,
 	};
 	struct uffdio_register reg = {
 		.range = {.start = (uintptr_t)r->addr, .len = r->pages * page_size},
-		.mode = UFFDIO_REGISTER_MODE_WP,
+		.mode = wp ? UFFDIO_REGISTER_MODE_WP : UFFDIO_REGISTER_MODE_MISSING,
 	};
 
 	uffd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
@@ -59,11 +59,12 @@ static void uffd_register(const struct target_region *r, size_t page_size)
 
 int main(int argc, char **argv)
 {
-	static const char *const keys[] = {"pages", "write", NULL};
+	static const char *const keys[] = {"pages", "write", "mode", NULL};
 	static const struct target_cmd cmds[] = {{"protect", protect}, {NULL, NULL}};
 	const struct target_region *r;
 	struct target t;
 	size_t pages;
+	bool wp;
 
 	(void)argc;
 	target_init(&t, argv, keys);
@@ -72,9 +73,15 @@ int main(int argc, char **argv)
 			      target_map(&t, pages, PROT_READ | PROT_WRITE,
 					 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
 			      pages);
-	uffd_register(r, t.page_size);
-	target_write(&t, r, target_word(argv, "write", "0-7"));
-	if (protect(&t, 0, NULL))
+	wp = strcmp(target_word(argv, "mode", "wp"), "missing");
+	/* A page that is missing would have to be sent for: those that are to be there come first.
+	 */
+	if (!wp)
+		target_write(&t, r, target_word(argv, "write", "0-7"));
+	uffd_register(r, t.page_size, wp);
+	if (wp)
+		target_write(&t, r, target_word(argv, "write", "0-7"));
+	if (wp && protect(&t, 0, NULL))
 		target_die("UFFDIO_WRITEPROTECT");
 	return target_serve(&t, cmds);
 }

@@ -241,3 +241,36 @@ sample_is() {
 		jq_true '.rows[0].written > 0'
 	done
 }
+
+@test "memory that another userfaultfd has for its missing pages alone: by uffd not tracked, and why" {
+	local method
+
+	for method in $(methods); do
+		target_start uffd mode=missing pages=16 write=all
+		wp_start --method="$method" --range="$(region uffd)"
+		target_cmd write uffd 3,7
+		wp_end
+		if [[ $method != uffd ]]; then
+			wp_written uffd 3,7
+			continue
+		fi
+		wp_written uffd ""
+		[[ $(wp_last '.summary | [.tracked_bytes, .untracked_bytes, .untracked_why]') == \
+			'[0,65536,"another userfaultfd 65536"]' ]]
+	done
+}
+
+# UFFDIO_WRITEPROTECT passes over empty pages (without UFFD_FEATURE_WP_UNPOPULATED), and a page that it
+# passed over is written at no cost.
+@test "the comparison: each write that it measures is a fault, by each way" {
+	local before faults want
+
+	[[ -n $(methods) ]]
+	before=$(vmstat pgfault)
+	run_pgscan wp --compare=512 --json
+	faults=$(($(vmstat pgfault) - before))
+	# One round more than counts. What the processes of this test have beside it is less than a way's.
+	want=$(jq '[.rows[] | (.rounds + 1) * .pages] | add' "$out")
+	((faults >= want && faults < want + 20000)) || fail "$faults faults, not $want"
+	jq_is .summary.memory '"private, anonymous, small pages, all written before"'
+}
