@@ -10,6 +10,7 @@ setup() {
 	ln -s "$PGSCAN" "$BATS_TEST_TMPDIR/bin/pgscan"
 	PATH=$BATS_TEST_TMPDIR/bin:$PATH
 	data=$(pgscan --completion-data)
+	[[ -n $data ]]
 }
 
 # offers SHELL LINE: the candidates, sorted. zsh and fish offer "=" after an option or not, fish

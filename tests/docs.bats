@@ -10,6 +10,7 @@ setup() {
 	cd "$TESTS/.." || return
 	export VERSION=${VERSION:-$(sed -n 's/^VERSION := //p' Makefile)}
 	data=$("$PGSCAN" --completion-data)
+	[[ -n $data ]]
 }
 
 # ---- what the program says -------------------------------------------------------------------

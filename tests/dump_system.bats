@@ -8,7 +8,7 @@ load lib/dump
 
 teardown() {
 	common_teardown
-	[[ -z ${GROUP-} || ! -d $GROUP ]] || rmdir "$GROUP"
+	[[ -z ${GROUP-} || ! -d $GROUP ]] || find "$GROUP" -depth -type d -exec rmdir {} \;
 }
 
 # group_make: a memory cgroup of this test's own, GROUP; NAME is its path in the hierarchy.
@@ -208,6 +208,7 @@ mounts_unread() {
 		"$BATS_TEST_TMPDIR/host" "$PGSCAN" dump --root="$BATS_TEST_TMPDIR/host" --json \
 		--range="$(region anon)" "$TARGET" >"$out" 2>"$err" || status=$?
 	[[ $status == 0 ]] || fail "status $status" "$(<"$err")"
+	jq_is .summary.present 10
 	cp "$out" "$BATS_TEST_TMPDIR/there"
 	run_pgscan dump --json --range="$(region anon)" "$TARGET"
 	cmp "$out" "$BATS_TEST_TMPDIR/there"

@@ -247,10 +247,12 @@ of_cgroup='[.summary | .peak_bytes, .cgroup_major_faults, .cgroup_max_events, .c
 	((status == 9)) || fail "status $status"
 	jq_is .summary.status 9
 
-	in_background -- sh -c 'trap "" TERM; sleep 1000 & echo up >'"$fifo"'; while :; do sleep 1; done'
+	# shellcheck disable=SC2016 # the inner shell's
+	in_background -- sh -c 'trap "" TERM; sleep 1000 & trap "echo again >$0" TERM; echo up >"$0"
+		while :; do sleep 0.1; done' "$fifo"
 	read -r <"$fifo"
 	kill -TERM "$background"
-	sleep 0.2
+	read -r <"$fifo"
 	stop TERM
 	((status == 137)) || fail "status $status"
 	jq_is .summary.status 137

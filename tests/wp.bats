@@ -660,12 +660,13 @@ filtered_start() {
 	requires_wp plain
 	"$PGSCAN" wp --compare=64,200000 -f jsonl >"$out" 2>"$err" 3>&- &
 	pid=$!
-	for ((i = 0; i < 100 && $(wc -l <"$out") < 2; i++)); do
+	for ((i = 0; i < 600 && $(wc -l <"$out") < 2; i++)); do
 		sleep 0.05
 	done
 	kill -TERM "$pid"
-	timeout 3 tail --pid="$pid" -f /dev/null || fail "goes on"
+	timeout 20 tail --pid="$pid" -f /dev/null || fail "goes on"
 	status=0
+	# Not a row more than the two of the first size: it did not go on to the end of the second
 	wait "$pid" || status=$?
 	[[ $status == 3 && $(wc -l <"$out") == 3 ]]
 }
