@@ -122,20 +122,33 @@ static const struct argp argp = {
 	.children = children,
 };
 
+#define HIDDEN_SLOTS "swap slots are hidden (needs CAP_SYS_ADMIN): owners are not known"
+
+static void tell_refused(struct swapmap *m)
+{
+	_cleanup_free_ char *what = NULL;
+
+	if (asprintf(&what, "%llu process%s could not be looked into: %s",
+		     (unsigned long long)m->nr_refused, m->nr_refused == 1 ? "" : "es",
+		     m->refusal ?: "out of memory") < 0)
+		what = NULL;
+	msg_warn("%s", what ?: "out of memory");
+	swapmap_error(m, 0, what ?: "out of memory", EACCES);
+}
+
 /* What makes the whole answer weaker is said once. */
 static void tell_limits(struct swapmap *m)
 {
-	char what[128];
-
-	if (m->nr_refused && !m->targets.named) {
-		snprintf(what, sizeof(what), "%llu processes could not be looked into",
-			 (unsigned long long)m->nr_refused);
-		msg_warn("%s (needs CAP_SYS_PTRACE)", what);
-		swapmap_error(m, 0, what, EACCES);
-	}
+	if (m->nr_refused && !m->targets.named)
+		tell_refused(m);
 	targets_tell_hidden(&m->targets, m->out);
-	if (m->hidden_slots)
-		msg_note("swap slots are hidden (needs CAP_SYS_ADMIN): owners are not known");
+	m->incomplete |= m->targets.hidden;
+	if (m->hidden_slots && (m->slot.set || m->opts->map)) { /* what was asked for are slots */
+		msg_warn(HIDDEN_SLOTS);
+		swapmap_error(m, 0, HIDDEN_SLOTS, EPERM);
+	} else if (m->hidden_slots) {
+		msg_note(HIDDEN_SLOTS);
+	}
 }
 
 static int show_views(struct swapmap *m)
@@ -170,6 +183,8 @@ static int show(struct swapmap *m)
 	tell_limits(m);
 	if (r && r != -EPIPE)
 		return PGS_EXIT_FAILED;
+	if (m->opts->map && m->incomplete) /* a picture has no document that would say so */
+		return PGS_EXIT_INCOMPLETE;
 	return m->nr_looked_at && m->failure ? PGS_EXIT_INCOMPLETE : m->failure;
 }
 

@@ -90,6 +90,7 @@ struct swapmap {
 	struct pgs_val cached_pages; /* SwapCached */
 	struct pgs_swap_evidence evidence;
 	struct pgs_swap_match match; /* which line of @swaps a swap type is */
+	bool procs_unseen;	     /* /proc does not show or describe every process */
 	bool owners_known;	     /* every process that may own a slot was looked into */
 	bool hidden_slots;	     /* some slots are hidden from this user */
 	struct swapmap_account account;
@@ -98,9 +99,11 @@ struct swapmap {
 	/* What was shown. */
 	uint64_t nr_looked_at, anon_pages, shmem_pages;
 	uint64_t nr_refused; /* could not be looked into */
+	char *refusal;	     /* why the first of them could not; NULL */
 	bool shmem_unknown;
 	const char *told_unknown; /* the object's reason that was said last */
 	int failure;		  /* exit status of the first target that failed, 0: none did */
+	bool incomplete;	  /* swapmap_error() was told of something */
 };
 
 /* ---- swapmap_gather.c: the whole machine, once ---------------------------------------------- */
@@ -113,8 +116,12 @@ void swapmap_fini(struct swapmap *m);
 /* swapmap_failed - a target failed with @err: a message, an entry in "errors", the exit status. */
 void swapmap_failed(struct swapmap *m, pid_t pid, const char *what, int err);
 
-/* swapmap_error - an entry in "errors", where there is a document. */
+/* swapmap_error - the answer is not complete: an entry in "errors", where there is a document. */
 void swapmap_error(struct swapmap *m, pid_t pid, const char *what, int err);
+
+/* swapmap_keep_refusal - why a process could not be looked into, from the context, unless an
+ * earlier one could not. */
+void swapmap_keep_refusal(struct swapmap *m);
 
 /* swapmap_is_told - the memory of process @i is that of an earlier one that was looked into. */
 bool swapmap_is_told(const struct swapmap *m, size_t i);
@@ -185,6 +192,12 @@ int swapmap_count_cache(struct swapmap *m, uint64_t *ret_slots);
 /* swapmap_reconcile - fill m->account. 0 or -errno. */
 int swapmap_reconcile(struct swapmap *m);
 int swapmap_summary(struct swapmap *m);
+/* swapmap_anon_known, swapmap_shmem_known - whether the slots that were found are all there are of
+ * their kind: on the machine with --system, else of the processes that were named. */
+bool swapmap_anon_known(const struct swapmap *m);
+bool swapmap_shmem_known(const struct swapmap *m);
+/* swapmap_shmem_partial - nobody has listed all shared memory: some of it may not be found. */
+bool swapmap_shmem_partial(const struct swapmap *m);
 /* swapmap_pages_if - a count, or null where it is not known. */
 struct pgs_val swapmap_pages_if(bool known, uint64_t pages);
 

@@ -152,6 +152,11 @@ int swapmap_emit_cgroup(struct swapmap *m, uint32_t owner, uint64_t nr_procs,
 		vals[C_LIMIT] = bytes(memcg.swap_limit);
 	}
 	vals[C_ZSWAP] = read_zswap(m, path);
+	if (m->procs_unseen) { /* it may have more of them */
+		for (size_t i = C_PROCESSES; i <= C_USWAP_BYTES; i++)
+			vals[i] = PGS_NULL;
+		vals[C_NOTE] = pgs_str("not all processes are seen");
+	}
 	if (vals[C_TOTAL].set && !vals[C_TOTAL].u && !(vals[C_CHARGED].set && vals[C_CHARGED].u) &&
 	    !m->targets.named)
 		return 0; /* nothing in swap, neither of its processes nor otherwise */

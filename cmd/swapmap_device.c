@@ -48,12 +48,6 @@ static struct pgs_slot_counts count_spaces(const struct swapmap *m, uint32_t fro
 	return counts;
 }
 
-/* Without the module: shared memory that was found, its slots unknown. */
-static bool is_partial(const struct swapmap *m)
-{
-	return m->objs && !pgs_swapobjs_is_complete(m->objs);
-}
-
 static void fill_zram(const struct swapmap *m, const struct pgs_swap_area *area,
 		      struct pgs_val *vals)
 {
@@ -77,6 +71,14 @@ static struct pgs_slot_counts count_line(const struct swapmap *m, int type)
 	return type < 0 ? counts : count_spaces(m, (uint32_t)type, (uint32_t)type + 1);
 }
 
+/* @located: shared memory that was found is where @counts has it. */
+static void fill_found(const struct swapmap *m, const struct pgs_slot_counts *counts, bool located,
+		       struct pgs_val *vals)
+{
+	vals[D_ANON] = swapmap_pages_if(swapmap_anon_known(m), counts->anon);
+	vals[D_SHMEM] = swapmap_pages_if(swapmap_shmem_known(m) && located, counts->shmem);
+}
+
 /* In which area a cached page's slot lies is only known where there is one, or by kernel memory. */
 static void fill_owners(const struct swapmap *m, const struct pgs_swap_area *area, int type,
 			struct pgs_val *vals)
@@ -85,8 +87,7 @@ static void fill_owners(const struct swapmap *m, const struct pgs_swap_area *are
 	const struct pgs_val *cache = &m->account.cache;
 	uint64_t known;
 
-	vals[D_ANON] = swapmap_pages_if(!m->hidden_slots, counts.anon);
-	vals[D_SHMEM] = swapmap_pages_if(m->swaps.nr == 1 || !is_partial(m), counts.shmem);
+	fill_found(m, &counts, m->swaps.nr == 1 || !swapmap_shmem_partial(m), vals);
 	if (cache->set && (!cache->u || m->swaps.nr == 1))
 		vals[D_CACHED] = *cache;
 	else if (m->account.cache_by_type && type >= 0)
@@ -103,7 +104,11 @@ static const char *area_note(const struct swapmap *m, bool open)
 		return "type not certain";
 	if (m->hidden_slots)
 		return "slots hidden (needs CAP_SYS_ADMIN)";
-	if (is_partial(m))
+	if (!swapmap_anon_known(m))
+		return "not all owners known";
+	if (!swapmap_shmem_known(m))
+		return "shared memory not known";
+	if (swapmap_shmem_partial(m))
 		return m->account.cache_estimated
 			       ? "shared memory needs the module or kernel memory; cached is an "
 				 "estimate"
@@ -139,11 +144,10 @@ static int emit_type(struct swapmap *m, unsigned int type)
 	struct pgs_slot_counts counts = count_spaces(m, type, type + 1);
 	struct pgs_val vals[D_COLS] = {
 		[D_TYPE] = pgs_u64(type),
-		[D_ANON] = pgs_u64(counts.anon),
-		[D_SHMEM] = pgs_u64(counts.shmem),
 		[D_NOTE] = pgs_str("device not certain"),
 	};
 
+	fill_found(m, &counts, !swapmap_shmem_partial(m), vals);
 	return out_row(m->out, vals);
 }
 

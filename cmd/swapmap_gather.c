@@ -14,8 +14,15 @@
 
 void swapmap_error(struct swapmap *m, pid_t pid, const char *what, int err)
 {
+	m->incomplete = true;
 	if (m->out)
 		out_error(m->out, pid, what, err);
+}
+
+void swapmap_keep_refusal(struct swapmap *m)
+{
+	if (!m->refusal)
+		m->refusal = strdup(pgs_ctx_error(m->ctx));
 }
 
 void swapmap_failed(struct swapmap *m, pid_t pid, const char *what, int err)
@@ -52,6 +59,17 @@ static bool has_memory(const struct pgs_proc *proc)
 	return proc->has_swap_kb || (!proc->kthread && proc->run_state != 'Z');
 }
 
+/* There is one of which not even /proc/PID/stat may be read. */
+static int miss_proc(struct swapmap *m)
+{
+	m->procs_unseen = true;
+	if (m->opts->target.system) {
+		m->nr_refused++;
+		swapmap_keep_refusal(m);
+	}
+	return 0;
+}
+
 static int list_procs(struct swapmap *m)
 {
 	_cleanup_(pgs_pids_closep) struct pgs_pids *pids = NULL;
@@ -64,8 +82,10 @@ static int list_procs(struct swapmap *m)
 		r = pgs_proc_read(m->ctx, pid, &proc);
 		if (!r && has_memory(&proc))
 			r = add_proc(m, &proc, &room);
-		else if (r == -ESRCH || r == -EACCES || r == -EPERM)
-			r = 0; /* gone, or hidden: pgs_pids_hidden() tells */
+		else if (r == -EACCES || r == -EPERM)
+			r = miss_proc(m);
+		else if (r == -ESRCH)
+			r = 0;
 	}
 	return r;
 }
@@ -223,8 +243,10 @@ static int ask_proc(struct swapmap *m, size_t i)
 	if (r == -ENOMEM || r == -EINTR)
 		return r;
 	proc->err = r;
-	if (r && r != -ESRCH)
+	if (r && r != -ESRCH) {
 		m->owners_known = false;
+		swapmap_keep_refusal(m);
+	}
 	return 0;
 }
 
@@ -340,10 +362,11 @@ int swapmap_gather(struct swapmap *m)
 	}
 	if (!pgs_swapcached_pages(m->ctx, &cached))
 		m->cached_pages = pgs_u64(cached);
-	m->owners_known = pgs_pids_hidden(m->ctx) == 0;
+	m->procs_unseen = pgs_pids_hidden(m->ctx);
 	r = pgs_swap_areas_read(m->ctx, &m->swaps);
 	if (!r)
 		r = list_procs(m);
+	m->owners_known = swap_is_empty(m) || !m->procs_unseen;
 	if (!r && m->by == SWAPMAP_CGROUP)
 		r = swapmap_by_cgroup(m);
 	if (!r)
@@ -393,6 +416,7 @@ void swapmap_fini(struct swapmap *m)
 	pgs_slots_free(m->slots);
 	free(m->shown);
 	free(m->procs);
+	free(m->refusal);
 	targets_fini(&m->targets);
 	pgs_swap_areas_fini(&m->swaps);
 }

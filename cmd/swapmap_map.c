@@ -260,6 +260,13 @@ static void tell_undrawn(const struct swapmap *m)
 			 (unsigned long long)pages);
 }
 
+/* Slots of those that could not be looked into are drawn as nobody's. */
+static void count_refused(struct swapmap *m)
+{
+	for (size_t i = 0; i < m->nr_procs; i++)
+		m->nr_refused += m->procs[i].err && m->procs[i].err != -ESRCH;
+}
+
 int swapmap_draw(struct swapmap *m)
 {
 	size_t nr = m->nr_procs + (m->objs ? pgs_swapobjs_nr(m->objs) : 0);
@@ -285,5 +292,6 @@ int swapmap_draw(struct swapmap *m)
 		printf("no swap area is in use\n");
 	draw(&map, list);
 	tell_undrawn(m);
+	count_refused(m);
 	return 0;
 }

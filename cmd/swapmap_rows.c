@@ -227,8 +227,8 @@ int swapmap_emit_object_page(struct swapmap *m, const struct pgs_swap_run *run)
 		[R_SWAP_TYPE] = pgs_u64(run->swap_type),
 		[R_SWAP_DEVICE] = swapmap_device(m, run->swap_type),
 		[R_SWAP_OFFSET] = pgs_u64(run->slot),
-		[R_OWNERS] = pgs_u64(0),
-		[R_NOTE] = pgs_str("no process maps it"),
+		[R_OWNERS] = swapmap_pages_if(m->owners_known, 0),
+		[R_NOTE] = pgs_str(m->owners_known ? "no process maps it" : "not all owners known"),
 	};
 
 	m->slot.found = true;
@@ -442,7 +442,7 @@ static void add_part(struct swapmap_part *to, const struct swapmap_part *part)
 
 static void add_to_totals(struct swapmap *m, const struct swapmap_part *part)
 {
-	m->nr_looked_at++;
+	m->nr_looked_at += !part->err;
 	m->anon_pages += part->anon;
 	m->shmem_pages += part->shmem;
 	m->shmem_unknown |= part->unknown || part->err;
@@ -495,7 +495,10 @@ static int show_process(struct swapmap *m, size_t i, struct swapmap_part *ret_pa
 	proc->err = s.part.err = r;
 	if (r && m->targets.named)
 		swapmap_failed(m, proc->proc.pid, pgs_ctx_error(m->ctx), r);
-	m->nr_refused += r && r != -ESRCH;
+	if (r && r != -ESRCH) {
+		m->nr_refused++;
+		swapmap_keep_refusal(m);
+	}
 	if (r && (r == -ESRCH || m->targets.named))
 		return 0;
 	if (!r && has_row(m, &s.part))

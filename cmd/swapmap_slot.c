@@ -202,7 +202,7 @@ int swapmap_show_slot_object(struct swapmap *m)
 
 int swapmap_slot_summary(struct swapmap *m)
 {
-	bool partial = m->objs && !pgs_swapobjs_is_complete(m->objs);
+	bool partial = swapmap_shmem_partial(m);
 	int r = out_summary(m->out, "slot", PGS_STR, pgs_str(m->opts->slot));
 
 	if (!r)

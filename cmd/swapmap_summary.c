@@ -12,6 +12,23 @@ struct pgs_val swapmap_pages_if(bool known, uint64_t pages)
 	return known ? pgs_u64(pages) : PGS_NULL;
 }
 
+bool swapmap_shmem_partial(const struct swapmap *m)
+{
+	return m->objs && !pgs_swapobjs_is_complete(m->objs);
+}
+
+bool swapmap_anon_known(const struct swapmap *m)
+{
+	return !m->hidden_slots && !m->nr_refused && (m->owners_known || !m->opts->target.system);
+}
+
+/* What is listed as a whole is known whoever maps it. */
+bool swapmap_shmem_known(const struct swapmap *m)
+{
+	return !m->shmem_unknown &&
+	       (m->owners_known || !m->opts->target.system || !swapmap_shmem_partial(m));
+}
+
 /* ---- the account ---------------------------------------------------------------------------- */
 
 static int note_entries(void *arg, const struct pgs_vma *vma, const struct pgs_swap_run *run)
@@ -127,8 +144,8 @@ static int put_areas(struct swapmap *m)
 static int put_account(struct swapmap *m)
 {
 	const struct swapmap_account *a = &m->account;
-	bool all = m->opts->target.system, shmem = !m->shmem_unknown;
-	bool anon = !m->hidden_slots && !m->nr_refused;
+	bool all = m->opts->target.system;
+	bool anon = swapmap_anon_known(m), shmem = swapmap_shmem_known(m);
 	struct pgs_slot_counts counts = {0};
 	int r;
 
@@ -155,11 +172,6 @@ static int put_cache(struct swapmap *m)
 	return r ? r : out_summary(m->out, "swap_cached", PGS_U64, m->cached_pages);
 }
 
-static bool is_partial(const struct swapmap *m)
-{
-	return m->objs && !pgs_swapobjs_is_complete(m->objs);
-}
-
 static struct pgs_val count_val(struct pgs_count count)
 {
 	return swapmap_pages_if(count.set, count.n);
@@ -174,7 +186,8 @@ static int put_context(struct swapmap *m)
 	if (pgs_zswap_read(m->ctx, &zswap)) /* none, or it cannot be read */
 		zswap = (struct pgs_zswap){0};
 	if (!r)
-		r = out_summary(m->out, "shmem_partial", PGS_BOOL, pgs_bool(is_partial(m)));
+		r = out_summary(m->out, "shmem_partial", PGS_BOOL,
+				pgs_bool(swapmap_shmem_partial(m)));
 	if (!r)
 		r = put(m, "changed", true, m->account.excess);
 	if (!r)

@@ -216,6 +216,38 @@ swapmap_fixture() { # NAME ARGS...
 	jq_is '.summary | [.used, .anon_slots, .shmem_partial]' '[12,12,true]'
 }
 
+# one_refused ARGS...: swapmap of two relatives, of which one may not be looked into: 3
+one_refused() {
+	local root=$BATS_TEST_TMPDIR/refused tree
+
+	[[ -d $root ]] || "$FIXTURES/build" swap-forked "$root"
+	chmod -R a+rX "$root"
+	chmod 000 "$root"/proc/101/{maps,pagemap}
+	exec {tree}<"$root" # nobody may not be able to reach it by name
+	run_as_nobody 3 swapmap --root="/proc/self/fd/$tree" "$@"
+	exec {tree}<&-
+	[[ $stderr == *"1 process could not be looked into: cannot open '/proc/101/"*CAP_SYS_PTRACE* ]]
+}
+
+@test "a process that may not be looked into: what it may hold is unknown in every view, and never 0" {
+	requires root native
+	one_refused -a --json
+	jq_is '.rows | map([.pid, .anon, .pswap, .uswap, .note])' \
+		'[[100,4,null,null,"not all owners known"],[101,4,null,null,"not permitted"]]'
+	jq_is '.summary | [.processes, .anon, .shmem, .anon_slots, .shmem_slots, .swap_cache_slots, .unaccounted]' \
+		'[1,null,null,null,null,null,null]'
+	one_refused --by=device --json
+	jq_is '.rows[0] | [.used, .anon, .shmem, .cached, .other, .note]' \
+		'[10,null,null,null,null,"not all owners known"]'
+	one_refused -a --by=run --json
+	jq_is '[.rows[].owners] | unique' '[null]'
+	one_refused --slot=0:34 --json
+	jq_is '.rows | map([.pid, .owners])' '[[100,null]]'
+	one_refused --map
+	one_refused -a --format=tsv --no-header -o pid,uswap
+	[[ $output == $'100\t\\N\n101\t\\N' ]]
+}
+
 @test "zram: three figures" {
 	local root=$BATS_TEST_TMPDIR/root
 	"$FIXTURES/build" swap-gap "$root"
