@@ -74,8 +74,7 @@ int main(int argc, char **argv)
 					 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
 			      pages);
 	wp = strcmp(target_word(argv, "mode", "wp"), "missing");
-	/* A page that is missing would have to be sent for: those that are to be there come first.
-	 */
+	/* A missing page would have to be sent for: those that are to be there come first. */
 	if (!wp)
 		target_write(&t, r, target_word(argv, "write", "0-7"));
 	uffd_register(r, t.page_size, wp);
