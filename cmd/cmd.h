@@ -83,6 +83,8 @@ struct opt_target {
 
 /* The input is a zeroed struct opt_target. Its strings are those of argv. */
 extern const struct argp opt_target_argp;
+/* The same without --cgroup and --system, for what looks at one process. */
+extern const struct argp opt_process_argp;
 /* --root, --kmod and --kcore alone, a part of it, for what has no targets; the same input. */
 extern const struct argp opt_source_argp;
 void opt_target_fini(struct opt_target *t) __attribute__((nonnull));

@@ -43,7 +43,7 @@ static const struct argp_option options[] = {
 };
 
 static const struct argp_child children[] = {
-	{&opt_target_argp, 0, NULL, 0},
+	{&opt_process_argp, 0, NULL, 0},
 	{&opt_output_argp, 0, NULL, 0},
 	{0},
 };
@@ -67,7 +67,7 @@ static enum wp_by parse_by(const char *word, struct argp_state *state)
 
 static void check_opts(const struct wp_opts *o, struct argp_state *state)
 {
-	if (o->target.cgroup || o->target.system || o->target.nr_pids > 1)
+	if (o->target.nr_pids > 1)
 		argp_error(state, "one process at a time: name a PID");
 	if (o->heat && o->by != WP_TOTAL)
 		argp_error(state, "--heat is a view of its own: no --by");

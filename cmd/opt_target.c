@@ -9,10 +9,14 @@
 enum { OPT_KMOD = 0x2000, OPT_KCORE, OPT_ROOT };
 
 static const struct argp_option options[] = {
-	{NULL, 0, NULL, 0, "Targets:", OPT_GROUP_TARGETS},
 	{"cgroup", 'g', "CGROUP", 0, "Every process of the cgroup and its children",
 	 OPT_GROUP_TARGETS},
 	{"system", 'a', NULL, 0, "Every process", OPT_GROUP_TARGETS},
+	{0},
+};
+
+static const struct argp_option process_options[] = {
+	{NULL, 0, NULL, 0, "Targets:", OPT_GROUP_TARGETS},
 	{"range", 'r', "START-END", 0,
 	 "Only these addresses, also as START+LENGTH; repeatable; 0x for hex, sizes with K M G T",
 	 OPT_GROUP_TARGETS},
@@ -134,21 +138,13 @@ static error_t parse_source_opt(int key, char *arg, struct argp_state *state)
 
 const struct argp opt_source_argp = {.options = source_options, .parser = parse_source_opt};
 
-static error_t parse_opt(int key, char *arg, struct argp_state *state)
+static error_t parse_process_opt(int key, char *arg, struct argp_state *state)
 {
 	struct opt_target *t = state->input;
 
 	switch (key) {
 	case ARGP_KEY_ARG:
 		return add_pid(t, arg, state);
-	case 'g':
-		if (t->cgroup)
-			argp_error(state, "one --cgroup at a time");
-		t->cgroup = opt_cgroup(arg, state);
-		return 0;
-	case 'a':
-		t->system = true;
-		return 0;
 	case 'r':
 		return add_range(t, arg, state);
 	case 'V':
@@ -163,8 +159,39 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-static const struct argp_child children[] = {
+static const struct argp_child process_children[] = {
 	{&opt_source_argp, 0, NULL, 0},
+	{0},
+};
+
+const struct argp opt_process_argp = {
+	.options = process_options,
+	.parser = parse_process_opt,
+	.children = process_children,
+};
+
+static error_t parse_opt(int key, char *arg, struct argp_state *state)
+{
+	struct opt_target *t = state->input;
+
+	switch (key) {
+	case 'g':
+		if (t->cgroup)
+			argp_error(state, "one --cgroup at a time");
+		t->cgroup = opt_cgroup(arg, state);
+		return 0;
+	case 'a':
+		t->system = true;
+		return 0;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = t;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp_child children[] = {
+	{&opt_process_argp, 0, NULL, 0},
 	{0},
 };
 

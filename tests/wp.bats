@@ -34,6 +34,15 @@ requires_wp() {
 	[[ $(wp_last '[.summary.method, .summary.distinct_pages, .summary.untracked_bytes]') == '["uffd",6,0]' ]]
 }
 
+@test "what is for more than one process is neither taken nor in the help" {
+	run_pgscan 0 wp --help
+	[[ $output == *--range* && $output != *--cgroup* && $output != *--system* ]] || fail "$output"
+	run_pgscan 2 wp --system
+	run_pgscan 2 wp -g /
+	run_pgscan 2 wp 1 2
+	[[ $stderr == *"one process at a time"* ]] || fail "$stderr"
+}
+
 @test "where no method works, what each of them lacks is said to its end" {
 	target_start anon pages=1
 	PGSCAN_DISABLE=pagemap_scan,module run_pgscan 4 wp "$TARGET"
