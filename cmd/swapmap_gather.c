@@ -107,7 +107,7 @@ static void miss_target(struct swapmap *m, pid_t pid)
 
 	if (!m->targets.named) {
 		if (r == -EPERM || r == -EACCES)
-			m->targets.hidden = 1;
+			m->targets.hidden = PGS_PIDS_HIDEPID;
 		return;
 	}
 	if (r) {

@@ -61,9 +61,9 @@ static int find_cgroup(struct pgs_ctx *ctx, const char *word, struct targets *t)
 		return r;
 	for (size_t i = 0; i < members.nr && !r; i++)
 		r = push(t, members.pids[i]);
-	if (members.nr_foreign)
-		msg_warn("%zu processes of '%s' have no PID in this namespace and are left out",
-			 members.nr_foreign, path);
+	t->nr_foreign = members.nr_foreign;
+	if (pgs_cgroups_version(cgroups) == 1) /* which leaves those out that v2 lists as 0 */
+		t->hidden = pgs_pids_hidden(ctx) == PGS_PIDS_NAMESPACE ? PGS_PIDS_NAMESPACE : 0;
 	pgs_cgroup_pids_fini(&members);
 	return r;
 }
@@ -96,17 +96,43 @@ void targets_fini(struct targets *t)
 	*t = (struct targets){0};
 }
 
+static void tell_foreign(const struct targets *t, struct out *o)
+{
+	char what[96];
+
+	snprintf(what, sizeof(what), "%zu process%s of the cgroup ha%s no PID in this namespace",
+		 t->nr_foreign, t->nr_foreign == 1 ? "" : "es", t->nr_foreign == 1 ? "s" : "ve");
+	msg_warn("%s", what);
+	if (o)
+		out_error(o, 0, what, 0);
+}
+
 void targets_tell_hidden(const struct targets *t, struct out *o)
 {
-	const char *what = t->hidden > 0
-				   ? "/proc hides the processes of other users"
-				   : "cannot tell whether /proc hides processes of other users";
+	const char *what = "cannot tell whether /proc hides processes of other users", *so;
+	int err = t->hidden;
 
-	if (!t->hidden)
+	if (t->nr_foreign)
+		tell_foreign(t, o);
+	switch (t->hidden) {
+	case 0:
 		return;
-	msg_warn("%s: %s", what, t->hidden > 0 ? "only your own are shown" : strerror(-t->hidden));
+	case PGS_PIDS_HIDEPID:
+		what = "/proc hides the processes of other users";
+		so = "only your own are shown";
+		err = EPERM;
+		break;
+	case PGS_PIDS_NAMESPACE:
+		what = "/proc shows the processes of one PID namespace alone";
+		so = "those outside are not seen";
+		err = 0;
+		break;
+	default:
+		so = strerror(-t->hidden);
+	}
+	msg_warn("%s: %s", what, so);
 	if (o)
-		out_error(o, 0, what, t->hidden > 0 ? EPERM : t->hidden);
+		out_error(o, 0, what, err);
 }
 
 /* fnmatch(), but a bracket at the start is the kernel's, "[heap]", and no set of characters. */

@@ -10,7 +10,8 @@ struct targets {
 	pid_t *pids; /* in the order given, or ascending; each once */
 	size_t nr;
 	bool named; /* by PID: one that cannot be read is an error; of a group it may be gone */
-	int hidden; /* 1: this mount of /proc hides some of them; -errno: that is not known */
+	size_t nr_foreign; /* of a cgroup: those without a PID in our namespace, left out */
+	int hidden;	   /* why /proc may not show all of them: see pgs_pids_hidden() */
 };
 
 /*

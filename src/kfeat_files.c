@@ -58,6 +58,10 @@ int pgs_probe_proc_visible(struct pgs_ctx *ctx, const struct pgs_probe *probe,
 	(void)probe;
 	if (!hidden)
 		return 1;
+	if (hidden == PGS_PIDS_NAMESPACE) {
+		pgs_feat_detail(feat, "/proc shows the processes of one PID namespace alone");
+		return 0;
+	}
 	pgs_feat_detail(feat, hidden > 0
 				      ? "this mount of /proc hides other users' processes"
 				      : "cannot tell whether this mount of /proc hides processes");

@@ -8,11 +8,13 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 /* include/linux/sched.h; field 9 of /proc/PID/stat */
 #define PF_EXITING 0x00000004u
@@ -25,6 +27,7 @@ struct pgs_pids {
 
 /* include/linux/proc_ns.h: PROC_USER_INIT_INO, the same on every kernel since 3.8. */
 #define INIT_USER_NS_INODE 0xeffffffdu
+#define INIT_PID_NS_INODE  0xeffffffcu /* PROC_PID_INIT_INO */
 
 bool pgs_in_initial_user_ns(struct pgs_ctx *ctx)
 {
@@ -230,7 +233,9 @@ static void parse_status(const char *status, struct pgs_proc *proc)
  * unless the mount certainly hides none. */
 static bool is_hidden(struct pgs_ctx *ctx, pid_t pid)
 {
-	return pgs_pids_hidden(ctx) != 0 && kill(pid, 0) < 0 && errno == EPERM;
+	int hidden = pgs_pids_hidden(ctx);
+
+	return hidden && hidden != PGS_PIDS_NAMESPACE && kill(pid, 0) < 0 && errno == EPERM;
 }
 
 /* Everybody may read these two, unless the mount says hidepid=: only then is ptrace access asked
@@ -426,19 +431,20 @@ int pgs_pids_next(struct pgs_pids *pids, pid_t *ret_pid)
  * hidepid=1, 2, 4 (noaccess, invisible, ptraceable) hide what ptrace access or the gid= option do
  * not open (Documentation/filesystems/proc.rst, "Mount options").
  */
-int pgs_pids_hidden(struct pgs_ctx *ctx)
+static int hidden_by_mount(struct pgs_ctx *ctx)
 {
 	_cleanup_free_ char *mounts = NULL;
 	char *save, *line;
 	int hidden = -ENODATA;
 	ssize_t len;
 
-	if (!ctx->live || pgs_caps_missing(PGS_CAP(CAP_SYS_PTRACE)) < 0)
+	if (!ctx->live ||
+	    (pgs_caps_missing(PGS_CAP(CAP_SYS_PTRACE)) < 0 && pgs_in_initial_user_ns(ctx)))
 		return 0;
 	len = pgs_read_file(ctx, 0, &mounts, "proc/self/mounts");
 	if (len < 0)
 		return len == -ENOENT ? -ENODATA : (int)len;
-	for (line = strtok_r(mounts, "\n", &save); line && hidden != 1;
+	for (line = strtok_r(mounts, "\n", &save); line && hidden <= 0;
 	     line = strtok_r(NULL, "\n", &save)) {
 		const char *options = strstr(line, " /proc proc ");
 		const char *hide = options ? strstr(options, "hidepid=") : NULL;
@@ -448,6 +454,52 @@ int pgs_pids_hidden(struct pgs_ctx *ctx)
 				 strncmp(hide, "hidepid=off", 11);
 	}
 	return hidden;
+}
+
+static bool is_procfs(const struct pgs_ctx *ctx)
+{
+	_cleanup_close_ int fd = openat(ctx->root_fd, "proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct statfs fs;
+
+	return fd >= 0 && !fstatfs(fd, &fs) && fs.f_type == PROC_SUPER_MAGIC;
+}
+
+/* rest_init() in init/main.c starts it second, and threads of the kernel are in the outermost
+ * namespace alone. */
+static bool shows_kthreadd(struct pgs_ctx *ctx)
+{
+	_cleanup_free_ char *stat = NULL;
+	struct pgs_proc proc;
+
+	return pgs_read_file(ctx, PGS_CAP(CAP_SYS_PTRACE), &stat, "proc/2/stat") > 0 &&
+	       !parse_stat(stat, &proc) && proc.kthread;
+}
+
+/*
+ * A procfs shows the processes of the PID namespace it was mounted for, and of those within
+ * (pid_namespaces(7)). That need not be ours, but where it is
+ * the outermost one every procfs that has us is the machine's.
+ */
+static bool is_inner_namespace(struct pgs_ctx *ctx)
+{
+	struct stat st;
+
+	if (ctx->live) {
+		if (fstatat(ctx->root_fd, "proc/self/ns/pid", &st, 0) < 0) {
+			if (errno == ENOENT) /* CONFIG_PID_NS=n */
+				return false;
+		} else if (st.st_ino == INIT_PID_NS_INODE) {
+			return false;
+		}
+	}
+	return is_procfs(ctx) && !shows_kthreadd(ctx);
+}
+
+int pgs_pids_hidden(struct pgs_ctx *ctx)
+{
+	int hidden = hidden_by_mount(ctx);
+
+	return hidden <= 0 && is_inner_namespace(ctx) ? PGS_PIDS_NAMESPACE : hidden;
 }
 
 /* ---- whether counters are exact -------------------------------------------------------------- */

@@ -84,10 +84,13 @@ void pgs_pids_closep(struct pgs_pids **pids);
 /* 1 and *@ret_pid, 0 at the end. */
 int pgs_pids_next(struct pgs_pids *pids, pid_t *ret_pid)
 	__attribute__((nonnull, warn_unused_result));
-/* pgs_pids_hidden - whether this mount of /proc hides other users' processes from us: 1 (mount
- * option hidepid=, and no right to look past it), 0, or -errno: that is not known (-ENODATA: there
- * is no list of mounts, or /proc is not in it). Another tree than the running system's hides
- * nothing. */
+#define PGS_PIDS_HIDEPID   1 /* mount option hidepid=, and no right to look past it */
+#define PGS_PIDS_NAMESPACE 2 /* it is of a PID namespace that is not the machine's */
+/*
+ * pgs_pids_hidden - whether this mount of /proc hides processes of the machine from us: why, 0: it
+ * does not, or -errno: that is not known (-ENODATA: there is no list of mounts, or /proc is not in
+ * it). A captured tree hides nothing; the /proc of another namespace is no such tree.
+ */
 int pgs_pids_hidden(struct pgs_ctx *ctx) __attribute__((nonnull, warn_unused_result));
 
 /*

@@ -158,6 +158,49 @@ mounts_unread() {
 	strace -qq -o /dev/null -P proc/self/mounts -e inject=openat:error=EACCES "$PGSCAN" check proc_visible
 }
 
+@test "a PID namespace: who is outside is not seen, and that is said" {
+	local other inner tree own=$PGSCAN
+
+	requires root tool:unshare tool:nsenter
+	[[ $(readlink /proc/self/ns/pid) == "pid:[4026531836]" ]] || skip "in a PID namespace"
+	run_pgscan check proc_visible
+	PGSCAN=$(command -v unshare) run_pgscan 3 -pf --mount-proc "$own" dump -a --json --by=vma
+	jq_is '[.rows[].pid] | unique' '[1]'
+	jq_is '[.errors[] | [.what, .error]]' '[["/proc shows the processes of one PID namespace alone",null]]'
+	[[ $stderr == *"PID namespace alone: those outside are not seen"* ]]
+	PGSCAN=$(command -v unshare) run_pgscan 4 -pf --mount-proc "$own" check --json proc_visible
+	jq_is '.rows[0].state' '"no"'
+	# From inside, by the /proc of the outermost one, all are seen.
+	PGSCAN=$(command -v unshare) run_pgscan 0 -pf "$own" check --json proc_visible
+	# The /proc of another namespace, from outside
+	unshare -pf --mount-proc sleep 100 3>&- &
+	other=$!
+	until [[ $(cat "/proc/$other/task/$other/children") ]]; do :; done
+	inner=$(<"/proc/$other/task/$other/children")
+	inner=${inner% }
+	until [[ $(cat "/proc/$inner/comm") == sleep ]]; do :; done
+	exec {tree}<"/proc/$inner/root"
+	run_pgscan 3 dump -a --json --by=vma --root="/proc/self/fd/$tree"
+	exec {tree}<&-
+	jq_is '[.rows[].pid] | unique' '[1]'
+	kill -KILL "$inner"
+}
+
+@test "a PID namespace: of a cgroup, those outside are not left out in silence" {
+	local own=$PGSCAN
+
+	requires root tool:unshare
+	[[ $(readlink /proc/self/ns/pid) == "pid:[4026531836]" ]] || skip "in a PID namespace"
+	group_make
+	target_start anon
+	echo "$TARGET" >"$GROUP/cgroup.procs"
+	PGSCAN=$(command -v unshare) run_pgscan 3 -pf --mount-proc "$own" dump --cgroup="$NAME" --json
+	# Version 1 has no line for them.
+	jq_true '.errors[0].what == "1 process of the cgroup has no PID in this namespace" or
+		.errors[0].what == "/proc shows the processes of one PID namespace alone"'
+	[[ $stderr == *"PID"* ]]
+}
+
 @test "of a group, those that may not be read are told in one line, with the reason of the first" {
 	requires root
 	local status=0

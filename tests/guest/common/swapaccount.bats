@@ -102,6 +102,60 @@ slots_untold() {
 	jq_true '[.rows[] | select(.kind == "sysv" and .mappers == 4)][0].swapped > 1024'
 }
 
+# all_gone CGROUP REGION...: reclaim from the cgroup, and see that these have no page in memory. By wait_for.
+all_gone() {
+	local name
+
+	cg_reclaim "$1" $((64 << 20))
+	for name in "${@:2}"; do
+		states "$name"
+		((present == 0)) || return 1
+	done
+}
+
+# inside PID: have run_pgscan run pgscan in the PID namespace of that process, with a /proc of it
+inside() {
+	# shellcheck disable=SC2016
+	printf '#!/bin/bash\nexec nsenter -t %d -p unshare -m bash -c %s - %q "$@"\n' "$1" \
+		"'mount -t proc proc /proc && exec \"\$@\"'" "$PGSCAN" >"$BATS_TEST_TMPDIR/inside"
+	chmod +x "$BATS_TEST_TMPDIR/inside"
+	PGSCAN=$BATS_TEST_TMPDIR/inside
+}
+
+@test "a PID namespace: who is outside is not seen, and what they may hold is unknown" {
+	local source child outer=$PGSCAN
+
+	swap_zram 64M
+	cg_new mix
+	target_start --cgroup mix pidns
+	child=$(<"/proc/$TARGET/task/$TARGET/children")
+	wait_for all_gone mix anon shm
+	for source in "${slot_sources[@]}" "--kmod=off --kcore=off"; do
+		# shellcheck disable=SC2086 # words
+		set -- $source --json
+		# Outside the child holds half of it
+		PGSCAN=$outer
+		run_pgscan swapmap "$@" --by=process "$TARGET" "${child% }"
+		jq_true 'all(.rows[]; .anon >= 64 and .shmem >= 64 and .pswap <= .total - 64)'
+		inside "${child% }"
+		run_pgscan 3 swapmap "$@" -a
+		jq_true '.rows[0] | .anon >= 64 and .shmem >= 64'
+		jq_is '.rows[0] | [.pswap, .uswap, .note]' '[null,null,"not all owners known"]'
+		jq_is '.summary | [.anon_slots, .unaccounted]' '[null,null]'
+		jq_is '[.errors[].what]' '["/proc shows the processes of one PID namespace alone"]'
+		[[ $stderr == *"PID namespace alone: those outside are not seen"* ]]
+		run_pgscan 3 swapmap "$@" --by=device
+		jq_is '.rows[0] | [.anon, .other]' '[null,null]'
+		run_pgscan 3 swapmap "$@" --by=object
+		jq_is '[.rows[].mappers] | unique' '[null]'
+		run_pgscan 3 swapmap "$@" --by=cgroup -a
+		jq_is '[.rows[] | .processes, .anon, .pswap, .uswap] | unique' '[null]'
+		run_pgscan swapmap "$@" --by=run 1
+		jq_is '[.rows[].owners] | unique' '[null]'
+	done
+	run_pgscan 3 swapmap --map
+}
+
 @test "objects: every one in swap, mapped or not" {
 	requires module
 	swap_zram 128M
