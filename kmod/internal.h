@@ -82,6 +82,7 @@ struct pgscan_runs {
 	u64 written;
 	u64 want;		      /* bit n: records of state n are wanted */
 	u64 pages[PGSCAN_RUN_STATES]; /* pages accepted, by state, wanted or not */
+	u64 marker_pages;	      /* those of them in runs with PGSCAN_RUN_F_UFFD_WP */
 };
 
 /* vec_len 0 is allowed and makes a counter. -EINVAL for bits in `want` that are no state. */

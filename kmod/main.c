@@ -22,7 +22,8 @@ static long pgscan_info(union pgscan_arg *arg)
 	arg->info.abi = PGSCAN_ABI;
 	arg->info.page_shift = PAGE_SHIFT;
 	arg->info.features = PGSCAN_FEAT_SHMEM | PGSCAN_FEAT_EXTENTS | PGSCAN_FEAT_OBJECTS |
-			     PGSCAN_FEAT_REPORTED | PGSCAN_FEAT_TAGS | pgscan_scan_features();
+			     PGSCAN_FEAT_REPORTED | PGSCAN_FEAT_TAGS | PGSCAN_FEAT_SHMEM_MARKERS |
+			     pgscan_scan_features();
 	arg->info.max_swapfiles = MAX_SWAPFILES;
 	arg->info.nr_orders = ARRAY_SIZE(((struct zone *)NULL)->free_area);
 	return 0;
@@ -45,7 +46,7 @@ struct pgscan_request {
 
 static const struct pgscan_request pgscan_requests[] = {
 	PGSCAN_REQUEST(INFO, info, 0),
-	PGSCAN_REQUEST(SHMEM, shmem, 0),
+	PGSCAN_REQUEST(SHMEM, shmem, PGSCAN_SHMEM_MARKERS),
 	PGSCAN_REQUEST(EXTENTS, extents, 0),
 	PGSCAN_REQUEST(OBJECTS, objects, PGSCAN_OBJECTS_ALL),
 	PGSCAN_REQUEST(SCAN, scan, PGSCAN_SCAN_CLEAR | PGSCAN_SCAN_CLEAR_VMA),
@@ -165,7 +166,7 @@ static_assert(BITS_PER_LONG == 64);
 /* Compared with the published sizes, and free of padding, which a 32-bit caller would differ in. */
 static_assert(sizeof(struct pgscan_info) == PGSCAN_INFO_SIZE_VER0);
 static_assert(sizeof(struct pgscan_run) == 32);
-static_assert(sizeof(struct pgscan_shmem) == PGSCAN_SHMEM_SIZE_VER0);
+static_assert(sizeof(struct pgscan_shmem) == PGSCAN_SHMEM_SIZE_VER1);
 static_assert(sizeof(struct pgscan_key) == 24);
 static_assert(sizeof(struct pgscan_extents) == PGSCAN_EXTENTS_SIZE_VER0);
 static_assert(sizeof(struct pgscan_object) == PGSCAN_OBJECT_SIZE_VER0);

@@ -69,6 +69,8 @@ bool pgscan_runs_add(struct pgscan_runs *runs, const struct pgscan_run *run)
 		}
 	}
 	runs->pages[run->state] += run->pages;
+	if (run->flags & PGSCAN_RUN_F_UFFD_WP)
+		runs->marker_pages += run->pages;
 	return true;
 }
 

@@ -5,13 +5,15 @@
  * When a shared page is swapped out its page table entry is cleared and the swap entry stays in
  * the page cache of the object, so /proc/PID/pagemap shows the same for it as for a page that
  * never was (Documentation/admin-guide/mm/pagemap.rst, "Exceptions for Shared Memory"). Here both
- * are asked: first the page table, which wins, and for the pages without an entry the object.
+ * are asked: first the page table, which wins, and for the pages without an entry the object. An
+ * entry that is but a marker of userfaultfd wins nothing: the kernel's own faults ask the object.
  */
 #include <linux/bitmap.h>
 #include <linux/pgtable.h>
 #include <linux/sched/mm.h>
 #include <linux/shmem_fs.h>
 
+#include "compat/swapops_compat.h"
 #include "internal.h"
 
 struct shmem_walk {
@@ -20,7 +22,12 @@ struct shmem_walk {
 	unsigned long end;
 	u64 other_pages;
 	long work; /* left in this batch */
+	bool sees_markers;
+	/* What was peeked at, where it is mixed: bit 0 is for the first address. */
 	DECLARE_BITMAP(mapped, PTRS_PER_PTE);
+	DECLARE_BITMAP(marked, PTRS_PER_PTE); /* with has_markers; those are mapped, too */
+	bool has_markers;
+	u16 marker_flags;
 };
 
 #define PEEK_AHEAD (4 * PMD_SIZE)
@@ -29,34 +36,63 @@ struct shmem_walk {
 enum peek {
 	PEEK_NONE,  /* nothing */
 	PEEK_ALL,   /* an entry for each page, or something that needs a closer look */
-	PEEK_MIXED, /* it is in the bitmap, of which bit 0 is for the first address */
+	PEEK_MIXED, /* it is in the bitmaps */
 };
 
 /*
- * Mark the entries of one page table that are not empty.
+ * Take note of a marker that is to be seen through. False if it has not the flags of those before
+ * it. It may be soft-dirty by itself, once mremap() has moved it.
+ */
+static bool add_marker(struct shmem_walk *walk, unsigned int i, pte_t pte)
+{
+	u16 flags = PGSCAN_RUN_F_UFFD_WP;
+
+	if (pte_swp_soft_dirty(pte))
+		flags |= PGSCAN_RUN_F_SOFT_DIRTY;
+	if (!walk->has_markers) {
+		bitmap_zero(walk->marked, PTRS_PER_PTE);
+		walk->has_markers = true;
+		walk->marker_flags = flags;
+	}
+	if (flags != walk->marker_flags)
+		return false;
+	__set_bit(i, walk->marked);
+	return true;
+}
+
+/*
+ * Mark the entries of one page table that are not empty, up to *end, which comes back lower where
+ * markers of another kind begin.
  *
  * The table cannot be freed under our mmap_lock but by khugepaged, or by the reclaim of empty
  * tables on newer kernels, which both wait for RCU; whether it was in use all the time shows when
  * the entry of the level above is still the same. Whether an entry is empty needs no page table
  * lock to see.
  */
-static enum peek peek_table(pmd_t *pmd, pmd_t pmdval, unsigned long addr, unsigned long end,
-			    unsigned long *mapped)
+static enum peek peek_table(struct shmem_walk *walk, pmd_t *pmd, pmd_t pmdval, unsigned long addr,
+			    unsigned long *end)
 {
-	unsigned int nr = (end - addr) >> PAGE_SHIFT;
+	unsigned int nr = (*end - addr) >> PAGE_SHIFT;
 	enum peek ret = PEEK_NONE;
 	unsigned int i;
-	pte_t *pte;
+	pte_t *ptes;
 
-	bitmap_zero(mapped, nr);
+	bitmap_zero(walk->mapped, nr);
+	walk->has_markers = false;
 	rcu_read_lock();
-	pte = pte_offset_kernel(&pmdval, addr);
+	ptes = pte_offset_kernel(&pmdval, addr);
 	for (i = 0; i < nr; i++) {
-		if (!pte_none(READ_ONCE(pte[i]))) {
-			__set_bit(i, mapped);
-			ret = PEEK_MIXED;
-		}
+		pte_t pte = READ_ONCE(ptes[i]);
+
+		if (pte_none(pte))
+			continue;
+		if (walk->sees_markers && !pte_present(pte) && pgscan_pte_is_uffd_wp_marker(pte) &&
+		    !add_marker(walk, i, pte))
+			break;
+		__set_bit(i, walk->mapped);
+		ret = PEEK_MIXED;
 	}
+	*end = addr + ((unsigned long)i << PAGE_SHIFT);
 	if (pmd_val(READ_ONCE(*pmd)) != pmd_val(pmdval))
 		ret = PEEK_ALL;
 	rcu_read_unlock();
@@ -69,8 +105,7 @@ static enum peek peek_table(pmd_t *pmd, pmd_t pmdval, unsigned long addr, unsign
  * a table is PEEK_ALL, so that the caller is told to read pagemap: a huge page, one that is being
  * migrated, or whatever else kernels may have.
  */
-static enum peek peek(struct mm_struct *mm, unsigned long addr, unsigned long *end,
-		      unsigned long *mapped)
+static enum peek peek(struct shmem_walk *walk, unsigned long addr, unsigned long *end)
 {
 	unsigned long limit = *end;
 	pmd_t *pmd, pmdval;
@@ -79,7 +114,7 @@ static enum peek peek(struct mm_struct *mm, unsigned long addr, unsigned long *e
 	pud_t *pud;
 
 	*end = pgd_addr_end(addr, limit);
-	pgd = pgd_offset(mm, addr);
+	pgd = pgd_offset(walk->mm, addr);
 	if (pgd_none(READ_ONCE(*pgd)))
 		return PEEK_NONE;
 	if (unlikely(pgd_bad(READ_ONCE(*pgd))))
@@ -106,7 +141,7 @@ static enum peek peek(struct mm_struct *mm, unsigned long addr, unsigned long *e
 		return PEEK_NONE;
 	if (pmd_bad(pmdval))
 		return PEEK_ALL;
-	return peek_table(pmd, pmdval, addr, *end, mapped);
+	return peek_table(walk, pmd, pmdval, addr, end);
 }
 
 static u16 vma_run_flags(const struct vm_area_struct *vma)
@@ -133,15 +168,16 @@ static unsigned long add_mapped(struct shmem_walk *walk, struct vm_area_struct *
 	return pgscan_runs_add(&walk->runs, &run) ? end : addr;
 }
 
-/* The addresses that the page table has nothing for. Returns where to go on, as all of these. */
+/* The addresses that the page table has nothing for, or markers alone: then their @flags. Returns
+ * where to go on, as all of these. */
 static unsigned long add_unmapped(struct shmem_walk *walk, struct vm_area_struct *vma,
-				  unsigned long addr, unsigned long end)
+				  unsigned long addr, unsigned long end, u16 flags)
 {
 	struct pgscan_object_walk object = {
 		.mapping = vma->vm_file->f_mapping,
 		.runs = &walk->runs,
 		.start = addr,
-		.flags = vma_run_flags(vma),
+		.flags = vma_run_flags(vma) | flags,
 		.holes = true,
 		.work = walk->work,
 	};
@@ -153,6 +189,13 @@ static unsigned long add_unmapped(struct shmem_walk *walk, struct vm_area_struct
 	return addr + ((next - first) << PAGE_SHIFT);
 }
 
+/* Where the bits after @from are no more as that one is; @nr at the latest. */
+static unsigned int end_of(const unsigned long *bits, unsigned int nr, unsigned int from)
+{
+	return test_bit(from, bits) ? find_next_zero_bit(bits, nr, from)
+				    : find_next_bit(bits, nr, from);
+}
+
 static unsigned long add_mixed(struct shmem_walk *walk, struct vm_area_struct *vma,
 			       unsigned long addr, unsigned long end)
 {
@@ -162,13 +205,18 @@ static unsigned long add_mixed(struct shmem_walk *walk, struct vm_area_struct *v
 	for (from = 0; from < nr; from = to) {
 		unsigned long start = addr + ((unsigned long)from << PAGE_SHIFT);
 		bool is_mapped = test_bit(from, walk->mapped);
+		bool is_marked = walk->has_markers && test_bit(from, walk->marked);
 		unsigned long stop, next;
 
-		to = is_mapped ? find_next_zero_bit(walk->mapped, nr, from)
-			       : find_next_bit(walk->mapped, nr, from);
+		to = end_of(walk->mapped, nr, from);
+		if (walk->has_markers && is_mapped)
+			to = end_of(walk->marked, to, from);
 		stop = addr + ((unsigned long)to << PAGE_SHIFT);
-		next = is_mapped ? add_mapped(walk, vma, start, stop)
-				 : add_unmapped(walk, vma, start, stop);
+		if (is_mapped && !is_marked)
+			next = add_mapped(walk, vma, start, stop);
+		else
+			next = add_unmapped(walk, vma, start, stop,
+					    is_marked ? walk->marker_flags : 0);
 		if (next != stop)
 			return next;
 	}
@@ -187,7 +235,7 @@ static unsigned long walk_vma(struct shmem_walk *walk, struct vm_area_struct *vm
 
 	while (addr < end && walk->work > 0) {
 		unsigned long stop = end, next;
-		enum peek peeked = peek(walk->mm, addr, &stop, walk->mapped);
+		enum peek peeked = peek(walk, addr, &stop);
 
 		/* A page table costs as much as some dozens of entries of an object. */
 		walk->work -= 64;
@@ -197,7 +245,7 @@ static unsigned long walk_vma(struct shmem_walk *walk, struct vm_area_struct *vm
 				continue;
 		}
 		if (empty < addr) {
-			next = add_unmapped(walk, vma, empty, addr);
+			next = add_unmapped(walk, vma, empty, addr, 0);
 			if (next != addr)
 				return next;
 		}
@@ -209,7 +257,7 @@ static unsigned long walk_vma(struct shmem_walk *walk, struct vm_area_struct *vm
 			return addr;
 		empty = addr;
 	}
-	return empty < addr ? add_unmapped(walk, vma, empty, addr) : addr;
+	return empty < addr ? add_unmapped(walk, vma, empty, addr, 0) : addr;
 }
 
 /* One hold of mmap_lock. Returns the address to go on from. */
@@ -276,12 +324,16 @@ static void report_counts(struct pgscan_shmem *arg, const struct shmem_walk *wal
 	arg->cached_pages = walk->runs.pages[PGSCAN_RUN_CACHED];
 	arg->poisoned_pages = walk->runs.pages[PGSCAN_RUN_POISONED];
 	arg->other_pages = walk->other_pages;
+	arg->marker_pages = walk->runs.marker_pages;
 }
 
 long pgscan_shmem(union pgscan_arg *uarg)
 {
 	struct pgscan_shmem *arg = &uarg->shmem;
-	struct shmem_walk walk = {.end = arg->end};
+	struct shmem_walk walk = {
+		.end = arg->end,
+		.sees_markers = arg->flags & PGSCAN_SHMEM_MARKERS,
+	};
 	long ret;
 
 	if (arg->reserved)

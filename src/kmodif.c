@@ -17,7 +17,7 @@ struct pgs_kmod {
 /* The layouts are the interface: a compiler that pads differently must not talk to the module. */
 _Static_assert(sizeof(struct pgscan_info) == PGSCAN_INFO_SIZE_VER0, "info");
 _Static_assert(sizeof(struct pgscan_run) == 32, "run");
-_Static_assert(sizeof(struct pgscan_shmem) == PGSCAN_SHMEM_SIZE_VER0, "shmem");
+_Static_assert(sizeof(struct pgscan_shmem) == PGSCAN_SHMEM_SIZE_VER1, "shmem");
 _Static_assert(sizeof(struct pgscan_extents) == PGSCAN_EXTENTS_SIZE_VER0, "extents");
 _Static_assert(sizeof(struct pgscan_object) == PGSCAN_OBJECT_SIZE_VER0, "object");
 _Static_assert(sizeof(struct pgscan_objects) == PGSCAN_OBJECTS_SIZE_VER0, "objects");

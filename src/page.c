@@ -3,11 +3,6 @@
 
 #include <string.h>
 
-/* PTE markers: what the offset's bits say (include/linux/swapops.h, PTE_MARKER_*). */
-#define MARKER_UFFD_WP	1u
-#define MARKER_POISONED 2u
-#define MARKER_GUARD	4u
-
 static const char *const state_names[PGS_STATES] = {
 	[PGS_PRESENT] = "present",
 	[PGS_SWAPPED] = "swapped",
@@ -37,11 +32,11 @@ enum pgs_state pgs_state_of_name(const char *name)
 
 static enum pgs_state marker_state(uint64_t offset)
 {
-	if (offset & MARKER_GUARD)
+	if (offset & PGS_PTE_MARKER_GUARD)
 		return PGS_GUARD;
-	if (offset & MARKER_POISONED)
+	if (offset & PGS_PTE_MARKER_POISONED)
 		return PGS_POISONED;
-	return offset & MARKER_UFFD_WP ? PGS_UFFD_WP_MARKER : PGS_UNKNOWN;
+	return offset & PGS_PTE_MARKER_UFFD_WP ? PGS_UFFD_WP_MARKER : PGS_UNKNOWN;
 }
 
 /*

@@ -51,13 +51,18 @@ static inline void pgs_words_fill(uint64_t *words, uint64_t count, uint64_t firs
 		words[i] = first;
 }
 
+/* PTE markers: what the offset's bits say (include/linux/swapops.h, PTE_MARKER_*). */
+#define PGS_PTE_MARKER_UFFD_WP	1u
+#define PGS_PTE_MARKER_POISONED 2u
+#define PGS_PTE_MARKER_GUARD	4u
+
 /* What a page is. The order is that of the summary. */
 enum pgs_state {
 	PGS_PRESENT,
 	PGS_SWAPPED,
 	PGS_NONE,	    /* no page table entry and, where that was asked, not in swap either */
 	PGS_GUARD,	    /* MADV_GUARD_INSTALL, since 6.13 */
-	PGS_UFFD_WP_MARKER, /* write-protected while empty */
+	PGS_UFFD_WP_MARKER, /* write-protected while empty, and not in swap */
 	PGS_MIGRATION,	    /* on its way to another frame: present again in a moment */
 	PGS_HWPOISON,	    /* the frame had a memory error */
 	PGS_DEVICE_PRIVATE, /* lives in a device's memory, or is a device's alone */
@@ -128,6 +133,26 @@ void pgs_page_decode(uint64_t word, const struct pgs_swap_types *types, struct p
 /* pgs_page_state - the state alone, for loops. */
 enum pgs_state pgs_page_state(uint64_t word, const struct pgs_swap_types *types)
 	__attribute__((nonnull));
+
+/*
+ * pgs_word_is_uffd_marker - whether a word is but a mark of userfaultfd: write-protected, and empty
+ * or, in a mapping of shared memory, of a page that only its object knows ("mm/shmem: persist
+ * uffd-wp bit across zapping for file-backed", 5.19).
+ */
+static inline bool pgs_word_is_uffd_marker(uint64_t word, const struct pgs_swap_types *types)
+{
+	const uint64_t bits = PGS_PM_SWAP | PGS_PM_UFFD_WP;
+
+	return (word & (PGS_PM_PRESENT | bits)) == bits &&
+	       pgs_page_state(word, types) == PGS_UFFD_WP_MARKER;
+}
+
+/* pgs_uffd_marker_word - the word of such a mark, where type and offset are shown. */
+static inline uint64_t pgs_uffd_marker_word(const struct pgs_swap_types *types)
+{
+	return pgs_pm_swap_word((unsigned int)types->marker, PGS_PTE_MARKER_UFFD_WP) |
+	       PGS_PM_UFFD_WP;
+}
 
 /*
  * pgs_page_step - what to add to @word for the next page of the same run: 1 for a visible frame,

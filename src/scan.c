@@ -177,6 +177,7 @@ static int open_shmem(struct pgs_scan *scan)
 	const struct pgs_shmem_opts opts = {
 		.kmod = scan->env->kmod,
 		.kmem = scan->env->kmem,
+		.marker_word = pgs_uffd_marker_word(&scan->env->types),
 		.counts = scan->opts.counts,
 	};
 
@@ -266,7 +267,7 @@ static void shmem_piece(struct pgs_scan *scan, const struct pgs_shmem_run *run,
 		.pages = run->pages,
 		.source = pgs_shmem_source(scan->shmem),
 		.stated = true,
-		.state = PGS_NONE,
+		.state = run->word & PGS_PM_SWAP ? PGS_UFFD_WP_MARKER : PGS_NONE,
 		.bits_lost = run->state != PGS_SHMEM_NONE,
 		.cached = run->state == PGS_SHMEM_CACHED,
 		.racy = run->racy,
@@ -287,32 +288,52 @@ static void shmem_piece(struct pgs_scan *scan, const struct pgs_shmem_run *run,
 	*ret_piece = piece;
 }
 
-/* A word of an empty page, that of a span at @index. */
-static bool is_empty_at(const struct pgs_span *span, uint64_t index)
-{
-	uint64_t word = span->words ? span->words[index] : span->fill;
+/* Who can tell where a page is: */
+enum teller {
+	BY_TABLE,		/* the page table has it */
+	BY_OBJECT,		/* if anybody: the page table is empty */
+	BY_OBJECT_UNDER_MARKER, /* or has but a mark of userfaultfd, in shared memory */
+};
 
-	return !(word & (PGS_PM_PRESENT | PGS_PM_SWAP));
+static enum teller teller_of(const struct pgs_scan *scan, uint64_t word)
+{
+	if (!(word & (PGS_PM_PRESENT | PGS_PM_SWAP)))
+		return BY_OBJECT;
+	return scan->look_up && pgs_word_is_uffd_marker(word, &scan->env->types)
+		       ? BY_OBJECT_UNDER_MARKER
+		       : BY_TABLE;
 }
 
-/* How many pages of the span from its start on pagemap decides about, and are empty, or are not, as
- * the first one is. */
-static uint64_t stretch(struct pgs_scan *scan)
+/* The page at the front of the span. */
+static enum teller front_teller(const struct pgs_scan *scan)
+{
+	return teller_of(scan, scan->span.words ? scan->span.words[0] : scan->span.fill);
+}
+
+/* How many pages of the span from its start on pagemap decides about, and have the same @teller. */
+static uint64_t stretch(struct pgs_scan *scan, enum teller teller)
 {
 	struct pgs_span *span = &scan->span;
-	bool empty = is_empty_at(span, 0);
-	uint64_t limit = span->pages, n;
+	uint64_t limit = span->pages, n = 1;
 
 	if (scan->ask_first && pages_to(scan, scan->addr, scan->ask_end) < limit)
 		limit = pages_to(scan, scan->addr, scan->ask_end);
 	if (!span->words)
 		return limit;
-	if (empty && !span->empty) /* once: it may become many pieces */
-		span->empty = pgs_words_empty(span->words, span->pages);
-	if (empty)
+	switch (teller) {
+	case BY_OBJECT:
+		if (!span->empty) /* once: it may become many pieces */
+			span->empty = pgs_words_empty(span->words, span->pages);
 		return span->empty < limit ? span->empty : limit;
+	case BY_OBJECT_UNDER_MARKER:
+		while (n < limit && span->words[n] == span->words[0])
+			n++;
+		return n;
+	case BY_TABLE:
+		break;
+	}
 	n = scan->present < limit ? scan->present : limit;
-	while (n < limit && !is_empty_at(span, n))
+	while (n < limit && teller_of(scan, span->words[n]) == BY_TABLE)
 		n++;
 	return n;
 }
@@ -370,7 +391,7 @@ static int words_piece(struct pgs_scan *scan, const struct pgs_shmem_run *run, u
 	ssize_t n = 0;
 
 	if (scan->words && run->pages < LONG_RUN)
-		n = pgs_shmem_words(scan->shmem, &scan->vma, run->addr, end, scan->words, WORDS);
+		n = pgs_shmem_words(scan->shmem, &scan->vma, run, end, scan->words, WORDS);
 	if (n < 0)
 		return (int)n;
 	shmem_piece(scan, run, ret_piece);
@@ -379,23 +400,20 @@ static int words_piece(struct pgs_scan *scan, const struct pgs_shmem_run *run, u
 		ret_piece->words = scan->words;
 		ret_piece->pages = (uint64_t)n;
 	}
-	for (ssize_t i = 0; i < n && run->vma_soft_dirty; i++) /* of the mapping: all have it */
-		scan->words[i] |= PGS_PM_SOFT_DIRTY;
 	cut_span(scan, ret_piece->pages);
 	return 1;
 }
 
-/* The front of the span is empty in the page table: ask the object. */
+/* The front of the span is empty in the page table, or under a marker: ask the object. */
 static int empty_shmem_piece(struct pgs_scan *scan, uint64_t pages, struct pgs_piece *ret_piece)
 {
 	uint64_t addr = scan->span.addr, end = addr + (pages << scan->env->ctx->page_shift);
-	uint64_t word = scan->span.words ? scan->span.words[0] : scan->span.fill;
 	struct pgs_shmem_run run;
 	int r = pgs_shmem_next(scan->shmem, &scan->vma, addr, end, &run);
 
 	if (r < 0)
 		return r;
-	run.vma_soft_dirty = word & PGS_PM_SOFT_DIRTY;
+	run.word = scan->span.words ? scan->span.words[0] : scan->span.fill;
 	return words_piece(scan, &run, end, ret_piece);
 }
 
@@ -517,6 +535,7 @@ static int refill(struct pgs_scan *scan)
 /* 1 and a piece, 0 when there is none yet, -errno. */
 static int try_next(struct pgs_scan *scan, struct pgs_piece *ret_piece)
 {
+	enum teller teller;
 	uint64_t n;
 	int r = 0;
 
@@ -528,8 +547,9 @@ static int try_next(struct pgs_scan *scan, struct pgs_piece *ret_piece)
 		return r;
 	if (!scan->look_up && !scan->tableless && !hides_tables(&scan->vma))
 		return span_piece(scan, scan->span.pages, ret_piece);
-	n = stretch(scan);
-	if (!is_empty_at(&scan->span, 0))
+	teller = front_teller(scan);
+	n = stretch(scan, teller);
+	if (teller == BY_TABLE)
 		return span_piece(scan, n, ret_piece);
 	if (!scan->look_up)
 		return unscanned_piece(scan, n, ret_piece);
@@ -648,8 +668,11 @@ static void count_run(const struct pgs_piece *piece, const struct pgs_scan_env *
 
 	pgs_piece_page(piece, 0, env, &page);
 	one.state[page.state] = piece->pages;
-	if (page.state != PGS_NONE && page.state != PGS_UNSCANNED)
+	if (page.state != PGS_NONE && page.state != PGS_UNSCANNED) {
 		one.file = page.file ? piece->pages : 0;
+		one.soft_dirty = page.soft_dirty ? piece->pages : 0;
+		one.uffd_wp = page.uffd_wp ? piece->pages : 0;
+	}
 	tally->soft_dirty_lost |= piece->bits_lost;
 	tally->cached += piece->cached ? piece->pages : 0;
 	pgs_counts_add(&tally->counts, &one);

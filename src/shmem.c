@@ -24,8 +24,9 @@ struct shmem_ops {
 	bool sees_tables;
 	int (*next)(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_t addr, uint64_t end,
 		    struct pgs_shmem_run *ret_run);
-	ssize_t (*words)(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_t addr,
-			 uint64_t end, uint64_t *words, size_t room);
+	ssize_t (*words)(struct pgs_shmem *shmem, const struct pgs_vma *vma,
+			 const struct pgs_shmem_run *run, uint64_t end, uint64_t *words,
+			 size_t room);
 	/* Where it sees the tables. */
 	int (*again)(struct pgs_shmem *shmem, uint64_t addr, uint64_t end,
 		     struct pgs_shmem_run *ret_run);
@@ -41,6 +42,7 @@ struct pgs_shmem {
 	/* module */
 	struct pgs_kmod *kmod;
 	int pagemap_fd;
+	uint64_t marker_word;
 	struct pgscan_run *runs;
 	size_t nr_runs, next_run;
 	uint64_t walk_end;	      /* the records reach so far */
@@ -76,17 +78,17 @@ const char *pgs_source_name(enum pgs_source source)
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-static uint64_t swap_word(unsigned int type, uint64_t slot)
+/* In place of @word, which pagemap has for it: the marks that are the page table's stay. */
+static uint64_t swap_word(unsigned int type, uint64_t slot, uint64_t word)
 {
-	return pgs_pm_swap_word(type, slot) | PGS_PM_FILE;
+	return pgs_pm_swap_word(type, slot) | PGS_PM_FILE |
+	       (word & (PGS_PM_SOFT_DIRTY | PGS_PM_UFFD_WP));
 }
 
 uint64_t pgs_shmem_word(const struct pgs_shmem_run *run, uint64_t *ret_step)
 {
-	uint64_t word = run->vma_soft_dirty ? PGS_PM_SOFT_DIRTY : 0;
-
 	*ret_step = run->located ? PGS_PM_SWAP_STEP : 0;
-	return run->located ? word | swap_word(run->swap_type, run->slot) : word;
+	return run->located ? swap_word(run->swap_type, run->slot, run->word) : run->word;
 }
 
 /* ---- the module ------------------------------------------------------------------------------ */
@@ -99,6 +101,7 @@ static int ask_module(struct pgs_shmem *shmem, uint64_t addr, uint64_t end, uint
 
 	*ret_arg = (struct pgscan_shmem){
 		.size = sizeof(*ret_arg),
+		.flags = PGSCAN_SHMEM_MARKERS,
 		.pagemap_fd = shmem->pagemap_fd,
 		.start = addr,
 		.end = end,
@@ -132,7 +135,8 @@ static bool is_all_shmem(const struct pgs_shmem *shmem, const struct pgscan_shme
  * The next records. To who only counts a record a slot would say no more than the sums, and in
  * the worst order there is one a page, of four times the size of the word it stands for: then
  * only mapped pages get records, and the module counts the others. Where that does not add up the
- * records of all states tell. There is never more than a record a page, and to say so spares the
+ * records of all states tell, and so they do of a process with markers, whose pages the sums do not
+ * tell apart. There is never more than a record a page, and to say so spares the
  * module, for a mapping of a few pages, a buffer of 64 KiB that is cleared first (init_on_alloc).
  */
 static int load_runs(struct pgs_shmem *shmem, uint64_t addr, uint64_t end)
@@ -147,7 +151,8 @@ static int load_runs(struct pgs_shmem *shmem, uint64_t addr, uint64_t end)
 		n = ask_module(shmem, addr, end, 1u << PGSCAN_RUN_MAPPED, shmem->runs, room, &arg);
 		if (n < 0)
 			return n;
-		shmem->counted = is_all_shmem(shmem, &arg);
+		shmem->counts = !arg.marker_pages;
+		shmem->counted = shmem->counts && is_all_shmem(shmem, &arg);
 	}
 	if (!shmem->counted)
 		n = ask_module(shmem, addr, end, 0, shmem->runs, room, &arg);
@@ -179,19 +184,27 @@ static enum pgs_shmem_state state_of_record(uint16_t state)
 	}
 }
 
+/* What pagemap has for the pages of a record that is not of mapped ones. */
+static uint64_t pagemap_word(const struct pgs_shmem *shmem, const struct pgscan_run *rec)
+{
+	uint64_t word = rec->flags & PGSCAN_RUN_F_SOFT_DIRTY ? PGS_PM_SOFT_DIRTY : 0;
+
+	return rec->flags & PGSCAN_RUN_F_UFFD_WP ? word | shmem->marker_word : word;
+}
+
 /* The part of record @rec from @addr on, up to @end. */
-static void clip_record(const struct pgs_ctx *ctx, const struct pgscan_run *rec, uint64_t addr,
+static void clip_record(const struct pgs_shmem *shmem, const struct pgscan_run *rec, uint64_t addr,
 			uint64_t end, struct pgs_shmem_run *ret_run)
 {
-	uint64_t skip = (addr - rec->start) >> ctx->page_shift;
-	uint64_t room = (end - addr) >> ctx->page_shift;
+	unsigned int shift = shmem->ctx->page_shift;
+	uint64_t skip = (addr - rec->start) >> shift, room = (end - addr) >> shift;
 
 	*ret_run = (struct pgs_shmem_run){
 		.addr = addr,
 		.pages = rec->pages - skip < room ? rec->pages - skip : room,
 		.state = state_of_record(rec->state),
 		.located = rec->state == PGSCAN_RUN_SWAPPED,
-		.vma_soft_dirty = rec->flags & PGSCAN_RUN_F_SOFT_DIRTY,
+		.word = pagemap_word(shmem, rec),
 		.swap_type = rec->swap_type,
 		.slot = rec->slot + (rec->state == PGSCAN_RUN_SWAPPED ? skip : 0),
 	};
@@ -253,7 +266,7 @@ static int module_next(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint6
 		return r;
 	rec = record_at(shmem, addr);
 	if (rec)
-		clip_record(shmem->ctx, rec, addr, end, ret_run);
+		clip_record(shmem, rec, addr, end, ret_run);
 	else if (shmem->next_run < shmem->nr_runs)
 		gap_run(shmem, addr, shmem->runs[shmem->next_run].start, end, ret_run);
 	else
@@ -261,18 +274,19 @@ static int module_next(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint6
 	return 1;
 }
 
-static uint64_t word_of_record(const struct pgscan_run *rec)
+static uint64_t word_of_record(const struct pgs_shmem *shmem, const struct pgscan_run *rec)
 {
-	uint64_t word = rec->flags & PGSCAN_RUN_F_SOFT_DIRTY ? PGS_PM_SOFT_DIRTY : 0;
+	uint64_t word = pagemap_word(shmem, rec);
 
-	return rec->state == PGSCAN_RUN_SWAPPED ? word | swap_word(rec->swap_type, rec->slot)
-						: word;
+	return rec->state == PGSCAN_RUN_SWAPPED ? swap_word(rec->swap_type, rec->slot, word) : word;
 }
 
 /* In the worst order a record a page: no way around by runs. */
-static ssize_t module_words(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_t addr,
-			    uint64_t end, uint64_t *words, size_t room)
+static ssize_t module_words(struct pgs_shmem *shmem, const struct pgs_vma *vma,
+			    const struct pgs_shmem_run *run, uint64_t end, uint64_t *words,
+			    size_t room)
 {
+	uint64_t addr = run->addr;
 	unsigned int shift = shmem->ctx->page_shift;
 	size_t n = 0;
 
@@ -291,7 +305,7 @@ static ssize_t module_words(struct pgs_shmem *shmem, const struct pgs_vma *vma, 
 		step = rec->state == PGSCAN_RUN_SWAPPED ? PGS_PM_SWAP_STEP : 0;
 		skip = (at - rec->start) >> shift;
 		pages = rec->pages - skip < room - n ? rec->pages - skip : room - n;
-		pgs_words_fill(words + n, pages, word_of_record(rec) + skip * step, step);
+		pgs_words_fill(words + n, pages, word_of_record(shmem, rec) + skip * step, step);
 		n += pages;
 	}
 	return (ssize_t)n;
@@ -307,7 +321,7 @@ static int module_again(struct pgs_shmem *shmem, uint64_t addr, uint64_t end,
 	if (n < 0)
 		return n;
 	if (n && rec.start == addr) {
-		clip_record(shmem->ctx, &rec, addr, end, ret_run);
+		clip_record(shmem, &rec, addr, end, ret_run);
 		return 1;
 	}
 	/* It is of no shmem mapping any more: the page table is all there is. */
@@ -493,8 +507,8 @@ static int kmem_next(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_
 }
 
 /* Words of the entries that have been loaded, from page @index on, to page @end or @room of them.
- */
-static size_t words_of_entries(struct pgs_shmem *shmem, uint64_t index, uint64_t end,
+ * Pagemap has @bare for each. */
+static size_t words_of_entries(struct pgs_shmem *shmem, uint64_t bare, uint64_t index, uint64_t end,
 			       uint64_t *words, size_t room)
 {
 	const struct pgs_kentries *run;
@@ -505,7 +519,8 @@ static size_t words_of_entries(struct pgs_shmem *shmem, uint64_t index, uint64_t
 	while (n < room && (run = find_entries(shmem, index + n)) && !run->racy) {
 		bool is_swapped = run->entry == PGS_KENTRY_SWAPPED;
 		uint64_t skip = index + n - run->index, step = is_swapped ? PGS_PM_SWAP_STEP : 0;
-		uint64_t word = is_swapped ? swap_word(run->swap_type, run->slot + skip) : 0;
+		uint64_t word =
+			is_swapped ? swap_word(run->swap_type, run->slot + skip, bare) : bare;
 		uint64_t pages = run->pages - skip < room - n ? run->pages - skip : room - n;
 
 		if (run->entry == PGS_KENTRY_UNKNOWN)
@@ -516,13 +531,23 @@ static size_t words_of_entries(struct pgs_shmem *shmem, uint64_t index, uint64_t
 	return n;
 }
 
-static ssize_t kmem_words(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_t addr,
-			  uint64_t end, uint64_t *words, size_t room)
+/* The words of an object's pages, each put in the place of @bare, which pagemap has for it. */
+static void put_marks(uint64_t *words, size_t count, uint64_t bare)
+{
+	uint64_t marks = bare & (PGS_PM_SOFT_DIRTY | PGS_PM_UFFD_WP);
+
+	for (size_t i = 0; i < count && bare; i++)
+		words[i] = words[i] & PGS_PM_SWAP ? words[i] | marks : bare;
+}
+
+static ssize_t kmem_words(struct pgs_shmem *shmem, const struct pgs_vma *vma,
+			  const struct pgs_shmem_run *run, uint64_t end, uint64_t *words,
+			  size_t room)
 {
 	unsigned int shift = shmem->ctx->page_shift;
-	uint64_t index = (vma->offset + (addr - vma->start)) >> shift;
-	uint64_t last = index + ((end - addr) >> shift);
-	size_t had = words_of_entries(shmem, index, last, words, room);
+	uint64_t index = (vma->offset + (run->addr - vma->start)) >> shift;
+	uint64_t last = index + ((end - run->addr) >> shift);
+	size_t had = words_of_entries(shmem, run->word, index, last, words, room);
 	ssize_t n = 0;
 
 	if (had < room && index + had < last) {
@@ -530,7 +555,10 @@ static ssize_t kmem_words(struct pgs_shmem *shmem, const struct pgs_vma *vma, ui
 				   room - had);
 		ask_little(shmem);
 	}
-	return n < 0 ? kmem_failed(shmem, (int)n) : (ssize_t)had + n;
+	if (n < 0)
+		return kmem_failed(shmem, (int)n);
+	put_marks(words + had, (size_t)n, run->word);
+	return (ssize_t)had + n;
 }
 
 /* ---- map_files ------------------------------------------------------------------------------- */
@@ -587,12 +615,13 @@ static int object_next(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint6
 				 : map_files_next(shmem, vma, addr, end, ret_run);
 }
 
-static ssize_t object_words(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_t addr,
-			    uint64_t end, uint64_t *words, size_t room)
+static ssize_t object_words(struct pgs_shmem *shmem, const struct pgs_vma *vma,
+			    const struct pgs_shmem_run *run, uint64_t end, uint64_t *words,
+			    size_t room)
 {
 	/* map_files knows no slots: runs are all there is. */
 	reach_file(shmem, vma);
-	return shmem->has_object ? kmem_words(shmem, vma, addr, end, words, room) : 0;
+	return shmem->has_object ? kmem_words(shmem, vma, run, end, words, room) : 0;
 }
 
 static const struct shmem_ops object_ops = {
@@ -616,9 +645,10 @@ int pgs_shmem_open(struct pgs_ctx *ctx, pid_t pid, int pagemap_fd,
 	shmem->file_fd = -1;
 	shmem->kmem = opts->kmem;
 	shmem->counts = opts->counts;
+	shmem->marker_word = opts->marker_word;
 	shmem->ops = &object_ops;
 	shmem->source = PGS_SRC_MAP_FILES;
-	if (opts->kmod && pgs_kmod_has(opts->kmod, PGSCAN_FEAT_SHMEM)) {
+	if (opts->kmod && pgs_kmod_has(opts->kmod, PGSCAN_FEAT_SHMEM_MARKERS)) {
 		shmem->ops = &module_ops;
 		shmem->source = PGS_SRC_MODULE;
 		shmem->kmod = opts->kmod;
@@ -667,10 +697,10 @@ int pgs_shmem_next(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_t 
 	return shmem->ops->next(shmem, vma, addr, end, ret_run);
 }
 
-ssize_t pgs_shmem_words(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_t addr,
-			uint64_t end, uint64_t *words, size_t room)
+ssize_t pgs_shmem_words(struct pgs_shmem *shmem, const struct pgs_vma *vma,
+			const struct pgs_shmem_run *run, uint64_t end, uint64_t *words, size_t room)
 {
-	return shmem->ops->words(shmem, vma, addr, end, words, room);
+	return shmem->ops->words(shmem, vma, run, end, words, room);
 }
 
 int pgs_shmem_again(struct pgs_shmem *shmem, uint64_t addr, uint64_t end,

@@ -40,8 +40,8 @@ struct pgs_shmem_run {
 	enum pgs_shmem_state state;
 	struct pgs_shmem_counts counts; /* COUNTED */
 	bool located;			/* SWAPPED: page i lies at slot + i of swap_type */
-	bool vma_soft_dirty;		/* the whole mapping counts as soft-dirty */
-	bool racy; /* the object changed each time it was looked at: entries of old */
+	uint64_t word; /* what pagemap has for each page that is not MAPPED: see pgs_shmem_word() */
+	bool racy;     /* the object changed each time it was looked at: entries of old */
 	unsigned int swap_type;
 	uint64_t slot;
 };
@@ -51,6 +51,7 @@ struct pgs_shmem;
 struct pgs_shmem_opts {
 	struct pgs_kmod *kmod; /* the providers that may be used, or NULL; they stay the caller's */
 	struct pgs_kmem *kmem; /* is started by the first look-up */
+	uint64_t marker_word;  /* that of a page under a marker of userfaultfd */
 	/*
 	 * Slots are of no interest, only how many pages are in which state. Then swapped pages may
 	 * be one run whatever their slots, which are not `located`; and a provider that looks at
@@ -79,29 +80,34 @@ enum pgs_source pgs_shmem_source(const struct pgs_shmem *shmem) __attribute__((n
 /*
  * pgs_shmem_sees_tables - whether the provider looks at the page table itself. If so it may be
  * asked before pagemap, and tells what to read there (MAPPED). If not, it must only be asked about
- * pages that pagemap shows as empty.
+ * pages that pagemap shows as empty, or under a marker of userfaultfd.
  */
 bool pgs_shmem_sees_tables(const struct pgs_shmem *shmem) __attribute__((nonnull));
 
 /*
  * pgs_shmem_next - the run of @vma that starts at @addr and ends at @end at the latest. Reads
  * nothing in and changes nothing. Returns 1, or -errno: -ESRCH when the process has gone. What
- * cannot be found out for lack of rights is a run in state UNKNOWN, not an error.
+ * cannot be found out for lack of rights is a run in state UNKNOWN, not an error. A provider that
+ * does not see the tables leaves the run's word 0: it is the caller's to set.
  */
 int pgs_shmem_next(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_t addr, uint64_t end,
 		   struct pgs_shmem_run *ret_run) __attribute__((nonnull, warn_unused_result));
 
-/* pgs_shmem_word - what pagemap would have for the first page of a run that is not MAPPED, if it
- * knew; *@ret_step is what to add for the next page. */
+/*
+ * pgs_shmem_word - what pagemap would have for the first page of a run that is not MAPPED, if it
+ * knew: where a slot is known the word of that, with the marks (soft-dirty, uffd-wp) that pagemap
+ * has; else pagemap's. *@ret_step is what to add for the next page.
+ */
 uint64_t pgs_shmem_word(const struct pgs_shmem_run *run, uint64_t *ret_step)
 	__attribute__((nonnull));
 
 /*
- * pgs_shmem_words - such words for the pages from @addr on, up to @end or a page that is mapped or
- * unknown: at most @room. As next(), but returns how many there are, which may be none.
+ * pgs_shmem_words - such words for the pages of @run, which next() gave, and on, up to @end or a
+ * page that is mapped or unknown: at most @room. As next(), but returns how many there are, which
+ * may be none.
  */
-ssize_t pgs_shmem_words(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_t addr,
-			uint64_t end, uint64_t *words, size_t room)
+ssize_t pgs_shmem_words(struct pgs_shmem *shmem, const struct pgs_vma *vma,
+			const struct pgs_shmem_run *run, uint64_t end, uint64_t *words, size_t room)
 	__attribute__((nonnull, warn_unused_result));
 
 /*

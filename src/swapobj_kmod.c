@@ -155,6 +155,8 @@ int pgs_swapobj_ask_slot(struct pgs_swapobjs *objs, pid_t pid, const struct pgs_
 					  "proc/%d/pagemap", (int)pid);
 	struct pgscan_shmem arg = {
 		.size = sizeof(arg),
+		.flags = pgs_kmod_has(objs->kmod, PGSCAN_FEAT_SHMEM_MARKERS) ? PGSCAN_SHMEM_MARKERS
+									     : 0,
 		.pagemap_fd = fd,
 		.start = vma->start,
 		.end = vma->end,

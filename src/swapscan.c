@@ -116,13 +116,23 @@ static int show_anon(struct swapscan *s, const struct pgs_piece *piece, uint64_t
 	return s->opts->run(s->opts->arg, &s->vma, &run);
 }
 
-/* How many words from @i on are as the first one: present, a swap entry, or empty. */
-static uint64_t alike(const struct pgs_piece *piece, uint64_t i)
+/* Present, a swap entry, or empty: 0. Under a marker of userfaultfd there is what the object has,
+ * as in an empty entry. */
+static uint64_t kind_of(const struct swapscan *s, uint64_t word)
 {
-	uint64_t kind = piece->words[i] & (PGS_PM_PRESENT | PGS_PM_SWAP), n = 1;
+	uint64_t kind = word & (PGS_PM_PRESENT | PGS_PM_SWAP);
 
-	while (i + n < piece->pages &&
-	       (piece->words[i + n] & (PGS_PM_PRESENT | PGS_PM_SWAP)) == kind)
+	return kind == PGS_PM_SWAP && s->obj && pgs_word_is_uffd_marker(word, &s->env->types)
+		       ? 0
+		       : kind;
+}
+
+/* How many words from @i on are of the same kind. */
+static uint64_t alike(const struct swapscan *s, const struct pgs_piece *piece, uint64_t i)
+{
+	uint64_t kind = kind_of(s, piece->words[i]), n = 1;
+
+	while (i + n < piece->pages && kind_of(s, piece->words[i + n]) == kind)
 		n++;
 	return n;
 }
@@ -139,13 +149,15 @@ static int show_words(struct swapscan *s, const struct pgs_piece *piece)
 	for (uint64_t i = 0, n; i < piece->pages && !r; i += n) {
 		uint64_t addr = piece->addr + (i << shift);
 
-		n = alike(piece, i);
-		if (piece->words[i] & PGS_PM_SWAP) {
+		uint64_t kind = kind_of(s, piece->words[i]);
+
+		n = alike(s, piece, i);
+		if (kind == PGS_PM_SWAP) {
 			uint64_t run = pgs_piece_run(piece, i, s->env);
 
 			n = run < n ? run : n;
 			r = show_anon(s, piece, i, n);
-		} else if (piece->words[i] & PGS_PM_PRESENT) {
+		} else if (kind) {
 			r = s->opts->present
 				    ? s->opts->present(s->opts->arg, addr, piece->words + i, n)
 				    : 0;

@@ -71,6 +71,7 @@ struct pgscan_info {
 #define PGSCAN_FEAT_SCAN_CLEAR_VMA (1ULL << 5) /* PGSCAN_SCAN_CLEAR_VMA */
 #define PGSCAN_FEAT_REPORTED	   (1ULL << 6)
 #define PGSCAN_FEAT_TAGS	   (1ULL << 7)
+#define PGSCAN_FEAT_SHMEM_MARKERS  (1ULL << 8) /* PGSCAN_SHMEM_MARKERS */
 
 /*
  * A run of pages in the same state, of a mapping (SHMEM) or of an object (EXTENTS). In state
@@ -91,7 +92,7 @@ struct pgscan_run {
 /*
  * SHMEM only: the page table has an entry, and the entry wins. It may be a present page, a
  * private copy (present or in a swap slot of its own), a migration entry, a guard or
- * userfaultfd marker: read pagemap. The object was not asked.
+ * userfaultfd marker (but see PGSCAN_SHMEM_MARKERS): read pagemap. The object was not asked.
  */
 #define PGSCAN_RUN_MAPPED 1
 /*
@@ -105,8 +106,9 @@ struct pgscan_run {
 #define PGSCAN_RUN_POISONED	4
 
 #define PGSCAN_RUN_F_BEYOND_EOF (1U << 0) /* past the object's size: touching it is SIGBUS */
-#define PGSCAN_RUN_F_SOFT_DIRTY (1U << 1) /* SHMEM: VM_SOFTDIRTY, pagemap sets bit 55 on all */
+#define PGSCAN_RUN_F_SOFT_DIRTY (1U << 1) /* SHMEM: pagemap sets bit 55, mostly VM_SOFTDIRTY's */
 #define PGSCAN_RUN_F_PRIVATE	(1U << 2) /* SHMEM: of a MAP_PRIVATE mapping */
+#define PGSCAN_RUN_F_UFFD_WP	(1U << 3) /* SHMEM: under a marker of userfaultfd */
 
 /*
  * SHMEM: the pages of the shmem mappings (memfd, shared anonymous memory, System V, tmpfs files;
@@ -121,11 +123,17 @@ struct pgscan_run {
  *
  * With vec_len 0 the pages are only counted.
  *
+ * With PGSCAN_SHMEM_MARKERS a marker that says that userfaultfd write-protects the page, and
+ * nothing else, counts as an empty entry, as it does for an access: where the page is only the
+ * object knows. The kernel leaves one where reclaim unmaps such a page ("mm/shmem: persist uffd-wp
+ * bit across zapping for file-backed", v5.19), and where nothing was. Runs of such pages are
+ * PGSCAN_RUN_F_UFFD_WP, and their word of pagemap is the marker's.
+ *
  * Returns the number of runs.
  */
 struct pgscan_shmem {
 	__u32 size;	      /* [in] */
-	__u32 flags;	      /* [in] none defined: 0 */
+	__u32 flags;	      /* [in] PGSCAN_SHMEM_* */
 	__s32 pagemap_fd;     /* [in] */
 	__u32 reserved;	      /* [in] 0 */
 	__u64 start;	      /* [in] page aligned */
@@ -140,8 +148,12 @@ struct pgscan_shmem {
 	__u64 cached_pages;   /* [out] */
 	__u64 poisoned_pages; /* [out] */
 	__u64 other_pages;    /* [out] in mappings that are not shmem */
+	__u64 marker_pages;   /* [out] those of the states above that are PGSCAN_RUN_F_UFFD_WP */
 };
 #define PGSCAN_SHMEM_SIZE_VER0 112
+#define PGSCAN_SHMEM_SIZE_VER1 120 /* with marker_pages */
+
+#define PGSCAN_SHMEM_MARKERS   (1U << 0)
 
 /*
  * The identity of a shmem object. Inode numbers of shmem are *not* unique on a device: System V

@@ -343,6 +343,7 @@ static void random_arg(uint64_t *rnd, unsigned int nr, union any *arg)
 	memset(arg, 0, sizeof(*arg));
 	switch (nr) {
 	case 1:
+		arg->flags = random_next(rnd) % 2;
 		arg->shmem.pagemap_fd = random_fd(rnd);
 		random_range(rnd, &arg->shmem.start, &arg->shmem.end);
 		arg->shmem.vec = random_vec(rnd);

@@ -97,7 +97,7 @@ static void test_info(void)
 {
 	struct pgscan_info info = {.size = sizeof(info)};
 	const uint64_t always = PGSCAN_FEAT_SHMEM | PGSCAN_FEAT_EXTENTS | PGSCAN_FEAT_OBJECTS |
-				PGSCAN_FEAT_REPORTED | PGSCAN_FEAT_TAGS;
+				PGSCAN_FEAT_REPORTED | PGSCAN_FEAT_TAGS | PGSCAN_FEAT_SHMEM_MARKERS;
 
 	CHECK_EQ(ioctl(dev_fd, PGSCAN_IOC_INFO, &info), 0);
 	CHECK_EQ(info.abi, PGSCAN_ABI);

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* SHMEM and EXTENTS: states, slots, and what the swap device holds there. */
+#include <linux/userfaultfd.h>
 #include <sys/shm.h>
+#include <sys/syscall.h>
 
 #include "kmodtest.h"
+
+#ifndef UFFD_FEATURE_WP_HUGETLBFS_SHMEM
+#define UFFD_FEATURE_WP_HUGETLBFS_SHMEM (1 << 12)
+#endif
 
 #define AREA 1024UL /* pages */
 
@@ -341,6 +347,106 @@ static void test_counts_only(void)
 	CHECK_EQ(arg.mapped_pages, 100);
 }
 
+/* Have userfaultfd write-protect a quarter of the area before its middle, and one behind. */
+static void protect(char *addr)
+{
+	struct uffdio_api api = {.api = UFFD_API, .features = UFFD_FEATURE_WP_HUGETLBFS_SHMEM};
+	struct uffdio_register reg = {.range = {.start = (uintptr_t)addr, .len = AREA * PAGE},
+				      .mode = UFFDIO_REGISTER_MODE_WP};
+	struct uffdio_writeprotect wp = {
+		.range = {.start = (uintptr_t)addr + AREA / 4 * PAGE, .len = AREA / 2 * PAGE},
+		.mode = UFFDIO_WRITEPROTECT_MODE_WP,
+	};
+	int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	CHECK(fd >= 0);
+	CHECK_EQ(ioctl(fd, UFFDIO_API, &api), 0);
+	CHECK_EQ(ioctl(fd, UFFDIO_REGISTER, &reg), 0);
+	CHECK_EQ(ioctl(fd, UFFDIO_WRITEPROTECT, &wp), 0);
+}
+
+/* All of an area with the markers seen through, in so few records that they all have room. */
+static void get_under_markers(const char *addr, struct pgscan_run *vec, size_t vec_len,
+			      struct pgscan_shmem *ret_arg, struct runs *ret_runs)
+{
+	*ret_arg = (struct pgscan_shmem){
+		.size = sizeof(*ret_arg),
+		.flags = PGSCAN_SHMEM_MARKERS,
+		.pagemap_fd = self_fd,
+		.start = (uintptr_t)addr,
+		.end = (uintptr_t)addr + AREA * PAGE,
+		.vec = (uintptr_t)vec,
+		.vec_len = vec_len,
+	};
+	*ret_runs = (struct runs){.run = vec};
+	ret_runs->nr = ioctl(dev_fd, PGSCAN_IOC_SHMEM, ret_arg);
+	CHECK(ret_runs->nr <= vec_len);
+	CHECK_EQ(ret_arg->walk_end, ret_arg->end);
+}
+
+/* The word of each page is a marker's where its run says so, and else that of an empty entry. */
+static size_t check_markers(const struct runs *runs)
+{
+	size_t i, page, markers = 0;
+
+	for (i = 0; i < runs->nr; i++) {
+		const struct pgscan_run *run = &runs->run[i];
+		bool is_marked = run->flags & PGSCAN_RUN_F_UFFD_WP;
+
+		for (page = 0; page < run->pages; page++) {
+			char *addr = (char *)(uintptr_t)run->start + page * PAGE;
+			uint64_t word = pagemap_word(self_fd, addr);
+
+			CHECK_EQ(word >> 63, 0);
+			CHECK_EQ(word >> 62 & 1, is_marked);
+			CHECK_EQ(word >> 57 & 1, is_marked);
+			CHECK_EQ(word >> 55 & 1, !!(run->flags & PGSCAN_RUN_F_SOFT_DIRTY));
+			markers += is_marked;
+		}
+	}
+	return markers;
+}
+
+/*
+ * The first half is written. Of the second some are protected while empty: those have markers as
+ * those have that are protected and in swap.
+ */
+static void test_markers(void)
+{
+	char *addr = map_fd(new_memfd(AREA), MAP_SHARED), *moved;
+	struct pgscan_run vec[AREA];
+	struct pgscan_shmem arg;
+	struct runs runs;
+
+	write_pages(addr, 0, AREA / 2, 10);
+	protect(addr);
+	page_out(addr, AREA);
+	get_shmem(self_fd, addr, AREA * PAGE, 4096, &runs);
+	CHECK_EQ(runs.total.mapped_pages, AREA / 2);
+	CHECK_EQ(runs.total.swapped_pages, AREA / 4);
+	free_runs(&runs);
+
+	get_under_markers(addr, vec, ARRAY_SIZE(vec), &arg, &runs);
+	check_cover(&runs, addr, AREA);
+	CHECK_EQ(check_markers(&runs), AREA / 2);
+	CHECK_EQ(arg.marker_pages, AREA / 2);
+	CHECK_EQ(arg.mapped_pages, 0);
+	CHECK_EQ(arg.swapped_pages, AREA / 2);
+	CHECK_EQ(arg.none_pages, AREA / 2);
+	CHECK_EQ(check_slots(&runs, (uintptr_t)addr, 10), AREA / 2);
+	get_under_markers(addr, NULL, 0, &arg, &runs);
+	CHECK_EQ(arg.marker_pages, AREA / 2);
+
+	/* Those that mremap() moves become soft-dirty, or are markers no more. */
+	moved = mremap(addr + AREA / 4 * PAGE, AREA / 8 * PAGE, AREA / 8 * PAGE,
+		       MREMAP_MAYMOVE | MREMAP_FIXED, addr + AREA * PAGE * 3 / 8);
+	CHECK(moved != MAP_FAILED);
+	CHECK_EQ(munmap(moved + AREA / 8 * PAGE, AREA / 2 * PAGE), 0);
+	get_under_markers(moved, vec, ARRAY_SIZE(vec), &arg, &runs);
+	check_markers(&runs);
+	CHECK_EQ(arg.swapped_pages, AREA / 8);
+}
+
 const struct test shmem_tests[] = {
 	{"memfd", test_memfd},
 	{"shared-anon", test_shared_anon},
@@ -352,5 +458,6 @@ const struct test shmem_tests[] = {
 	{"neighbours", test_neighbours},
 	{"sparse", test_sparse},
 	{"counts-only", test_counts_only},
+	{"markers", test_markers},
 	{},
 };

@@ -130,7 +130,7 @@ static void open_fixture(struct fixture *f)
 	int fd = memfd_create("test_scan", MFD_CLOEXEC);
 
 	memset(f, 0, sizeof(*f));
-	f->kmod.info.features = PGSCAN_FEAT_SHMEM;
+	f->kmod.info.features = PGSCAN_FEAT_SHMEM | PGSCAN_FEAT_SHMEM_MARKERS;
 	f->kmod.page_size = (uint64_t)sysconf(_SC_PAGESIZE);
 	f->kmod.work = 700;
 	f->kmod.lie_at = PAGES;

@@ -41,6 +41,8 @@ load ../kmod
 @test "SHMEM: 16 TiB with three pages in few records" { kmodtest sparse; }
 @test "SHMEM: counting without a vector, and by state" { kmodtest counts-only; }
 
+@test "SHMEM: what lies under markers of userfaultfd" { kmodtest markers; }
+
 @test "SHMEM costs less than to read pagemap" {
 	[[ ! -e /sys/kernel/debug/kmemleak ]] || skip "a debug kernel has costs of its own"
 	kmodtest cost
