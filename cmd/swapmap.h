@@ -154,8 +154,7 @@ int swapmap_emit_object_page(struct swapmap *m, const struct pgs_swap_run *run);
 struct swapmap_part {
 	struct pgs_share share;
 	uint64_t anon, shmem; /* pages that its processes map */
-	bool unknown;	      /* some shmem could not be told */
-	bool racy;	      /* some shmem changed at each look */
+	bool unknown;	      /* some shmem could not be told; @shmem was seen */
 	bool has_hidden;      /* some slots are hidden */
 	int err;	      /* some process could not be looked into */
 };
@@ -166,8 +165,10 @@ void swapmap_part_vals(const struct swapmap *m, const struct swapmap_part *part,
 /* swapmap_part_bytes - the same five in bytes. */
 void swapmap_part_bytes(const struct swapmap *m, const struct pgs_val pages[5],
 			struct pgs_val bytes[5]);
-/* swapmap_part_note - why some of them are null; NULL. */
-const char *swapmap_part_note(const struct swapmap *m, const struct swapmap_part *part);
+#define SWAPMAP_NOTE 96
+/* swapmap_part_note - why some of them are null; NULL. Static, or in @buf. */
+const char *swapmap_part_note(const struct swapmap *m, const struct swapmap_part *part,
+			      uint64_t shmem, char buf[SWAPMAP_NOTE]);
 
 /* ---- swapmap_cgroup.c, swapmap_device.c, swapmap_object.c ----------------------------------- */
 

@@ -52,7 +52,7 @@ int swapmap_count_cache(struct swapmap *m, uint64_t *ret_slots)
 	if (!flags)
 		return -ENOMEM;
 	/* Of shared memory whose slots are not known, cached ones would count twice. */
-	if (m->hidden_slots || (m->objs && !pgs_swapobjs_is_complete(m->objs)) ||
+	if (m->hidden_slots || swapmap_shmem_partial(m) || !swapmap_shmem_known(m) ||
 	    !pgs_kmem_has(m->env.kmem, PGS_KMEM_SWAP_CACHE))
 		return -EOPNOTSUPP;
 	nr = pgs_kmem_areas(m->env.kmem, areas);

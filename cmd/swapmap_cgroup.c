@@ -136,11 +136,12 @@ int swapmap_emit_cgroup(struct swapmap *m, uint32_t owner, uint64_t nr_procs,
 			const struct swapmap_part *part)
 {
 	const char *path = m->paths[owner];
+	char note[SWAPMAP_NOTE];
 	struct pgs_memcg memcg = {0};
 	struct pgs_val vals[C_COLS] = {
 		[C_CGROUP] = pgs_blob(path, strlen(path)),
 		[C_PROCESSES] = pgs_u64(nr_procs),
-		[C_NOTE] = pgs_str(swapmap_part_note(m, part)),
+		[C_NOTE] = pgs_str(swapmap_part_note(m, part, part->share.shmem, note)),
 	};
 
 	swapmap_part_vals(m, part, part->share.anon, part->share.shmem, &vals[C_ANON]);

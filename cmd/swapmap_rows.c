@@ -121,16 +121,20 @@ static double rounded(double d)
 	return (double)(uint64_t)(d * 1e6 + 0.5) / 1e6;
 }
 
-const char *swapmap_part_note(const struct swapmap *m, const struct swapmap_part *part)
+const char *swapmap_part_note(const struct swapmap *m, const struct swapmap_part *part,
+			      uint64_t shmem, char buf[SWAPMAP_NOTE])
 {
 	if (part->err)
 		return "not permitted";
-	if (part->unknown)
+	if (part->unknown && !shmem)
 		return "shared memory not known";
+	if (part->unknown) {
+		snprintf(buf, SWAPMAP_NOTE, "shared memory not known: %llu pages were seen in swap",
+			 (unsigned long long)shmem);
+		return buf;
+	}
 	if (part->has_hidden)
 		return "slots hidden (needs CAP_SYS_ADMIN)";
-	if (part->racy)
-		return "racy: there may be more";
 	return m->owners_known || !(part->anon + part->shmem) ? NULL : "not all owners known";
 }
 
@@ -162,10 +166,11 @@ void swapmap_part_bytes(const struct swapmap *m, const struct pgs_val pages[5],
 static int emit_process(struct show *s)
 {
 	const struct pgs_proc *proc = &s->proc->proc;
+	char note[SWAPMAP_NOTE];
 	struct pgs_val vals[P_COLS] = {
 		[P_PID] = pgs_u64((uint64_t)proc->pid),
 		[P_COMM] = pgs_blob(proc->comm, strlen(proc->comm)),
-		[P_NOTE] = pgs_str(swapmap_part_note(s->m, &s->part)),
+		[P_NOTE] = pgs_str(swapmap_part_note(s->m, &s->part, s->part.shmem, note)),
 	};
 
 	swapmap_part_vals(s->m, &s->part, s->part.anon, s->part.shmem, &vals[P_ANON]);
@@ -183,7 +188,7 @@ static const char *row_note(const struct show *s, const struct row *row, bool ha
 	if (row->unknown)
 		return "not known whether in swap";
 	if (row->racy)
-		return "racy: there may be more";
+		return "racy: it may have changed";
 	if (!row->located)
 		return row->is_shmem ? "location needs the module or kernel memory"
 				     : "slot hidden (needs CAP_SYS_ADMIN)";
@@ -350,6 +355,8 @@ static int show_part(struct show *s, const struct pgs_swap_run *run, uint64_t fr
 
 	if (s->m->by != SWAPMAP_VMA)
 		return add_to_runs(s, &row);
+	if (row.racy) /* what was seen of it is not what the mapping has */
+		row.unknown = true;
 	add_to_vma(s, &row);
 	return 0;
 }
@@ -357,14 +364,15 @@ static int show_part(struct show *s, const struct pgs_swap_run *run, uint64_t fr
 /* Why it is not known stands in "errors" once, not once for each mapping of an object. */
 static void tell_unknown(struct show *s, const struct pgs_swap_run *run)
 {
+	const char *reason = run->obj->reason ?: PGS_SWAPOBJ_RACY;
 	char what[320];
 
 	s->part.unknown = true;
-	if (s->m->told_unknown && !strcmp(s->m->told_unknown, run->obj->reason))
+	if (s->m->told_unknown && !strcmp(s->m->told_unknown, reason))
 		return;
-	s->m->told_unknown = run->obj->reason;
+	s->m->told_unknown = reason;
 	snprintf(what, sizeof(what), "cannot tell whether pages of '%s' are in swap: %s",
-		 run->obj->name, run->obj->reason);
+		 run->obj->name, reason);
 	msg_warn("%s", what);
 	swapmap_error(s->m, s->proc->proc.pid, what, 0);
 }
@@ -395,11 +403,10 @@ static int show_run(void *arg, const struct pgs_vma *vma, const struct pgs_swap_
 	if (s->m->slot.set && !swapmap_narrow(s->m, run))
 		return 0;
 	s->m->slot.found = true;
-	if (run->unknown)
+	if (run->unknown || (run->obj && run->obj->racy))
 		tell_unknown(s, run);
-	else
+	if (!run->unknown)
 		*(run->is_shmem ? &s->part.shmem : &s->part.anon) += run->pages;
-	s->part.racy |= run->obj && run->obj->racy;
 	s->part.has_hidden |= !run->named && !run->unknown;
 	if (is_address_view(s->m))
 		r = show_parts(s, vma, run);
@@ -435,7 +442,6 @@ static void add_part(struct swapmap_part *to, const struct swapmap_part *part)
 	to->anon += part->anon;
 	to->shmem += part->shmem;
 	to->unknown |= part->unknown;
-	to->racy |= part->racy;
 	to->has_hidden |= part->has_hidden;
 	to->err = to->err ?: part->err;
 }

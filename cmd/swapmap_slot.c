@@ -202,17 +202,17 @@ int swapmap_show_slot_object(struct swapmap *m)
 
 int swapmap_slot_summary(struct swapmap *m)
 {
-	bool partial = swapmap_shmem_partial(m);
+	bool known = swapmap_shmem_known(m), partial = swapmap_shmem_partial(m);
 	int r = out_summary(m->out, "slot", PGS_STR, pgs_str(m->opts->slot));
 
 	if (!r)
 		r = out_summary(m->out, "found", PGS_BOOL, pgs_bool(m->slot.found));
 	if (!r)
-		r = out_summary(m->out, "shmem_partial", PGS_BOOL, pgs_bool(partial));
+		r = out_summary(m->out, "shmem_partial", PGS_BOOL, pgs_bool(partial || !known));
 	if (!m->slot.found)
-		msg_note("nobody was found to hold the slot%s%s",
+		msg_note("nobody was found to hold the slot%s%s%s",
 			 m->slot.type_open ? "; that this type is in use is not certain" : "",
-			 partial ? "; slots of shared memory need the module or kernel memory"
-				 : "");
+			 partial ? "; slots of shared memory need the module or kernel memory" : "",
+			 known ? "" : "; some shared memory could not be told");
 	return r;
 }

@@ -22,9 +22,24 @@ bool swapmap_anon_known(const struct swapmap *m)
 	return !m->hidden_slots && !m->nr_refused && (m->owners_known || !m->opts->target.system);
 }
 
-/* What is listed as a whole is known whoever maps it. */
+/* An object that no process maps counts with the whole system. */
+static bool knows_all_objects(const struct swapmap *m)
+{
+	for (size_t i = 0; m->objs && i < pgs_swapobjs_nr(m->objs); i++) {
+		const struct pgs_swapobj *obj = pgs_swapobjs_get(m->objs, i);
+
+		if (obj->racy || obj->reason)
+			return false;
+	}
+	return true;
+}
+
+/* What is listed as a whole is known whoever maps it, if it could be told. Where it is not, objects
+ * that could not be told are the least of what is missing. */
 bool swapmap_shmem_known(const struct swapmap *m)
 {
+	if (m->opts->target.system && !swapmap_shmem_partial(m) && !knows_all_objects(m))
+		return false;
 	return !m->shmem_unknown &&
 	       (m->owners_known || !m->opts->target.system || !swapmap_shmem_partial(m));
 }
@@ -187,7 +202,7 @@ static int put_context(struct swapmap *m)
 		zswap = (struct pgs_zswap){0};
 	if (!r)
 		r = out_summary(m->out, "shmem_partial", PGS_BOOL,
-				pgs_bool(swapmap_shmem_partial(m)));
+				pgs_bool(swapmap_shmem_partial(m) || !swapmap_shmem_known(m)));
 	if (!r)
 		r = put(m, "changed", true, m->account.excess);
 	if (!r)

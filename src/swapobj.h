@@ -50,12 +50,16 @@ struct pgs_swapobj {
 	struct pgs_swap_extent *extents; /* ascending */
 	size_t nr_extents;
 	uint64_t swapped_pages; /* sum of the extents */
-	bool racy;	  /* some pages changed each time they were looked at, or made no sense */
+	/* Some pages changed each time they were looked at, or made no sense: the extents were
+	 * seen, of all others it is not known whether they are in swap. */
+	bool racy;
 	char *reason;	  /* not NULL: what of it is in swap could not be found out, and why */
 	uint32_t mappers; /* for the caller's use, with last_mapper: processes that map it */
 	uint32_t last_mapper;
 	bool wanted; /* for the caller's use too */
 };
+
+#define PGS_SWAPOBJ_RACY "it changed at each look at kernel memory"
 
 struct pgs_swapobjs;
 

@@ -41,7 +41,7 @@ static int judge_extents(struct pgs_swapobjs *objs, struct pgs_swapobj *obj, int
 		pgs_ctx_fail(objs->ctx, err, "its pages cannot be read in kernel memory: %s",
 			     strerror(-err));
 	else if (obj->racy && !obj->nr_extents)
-		pgs_ctx_fail(objs->ctx, -EAGAIN, "it changed at each look at kernel memory");
+		pgs_ctx_fail(objs->ctx, -EAGAIN, PGS_SWAPOBJ_RACY);
 	else
 		return 0;
 	pgs_swapobj_forget(obj);

@@ -70,6 +70,17 @@ static void object_run(const struct swapscan *s, const struct pgs_swap_extent *e
 	ret_run->index = obj->located ? ret_run->slot : index;
 }
 
+/* Pages of the object that were not seen in swap: they are not there, or that is not known. */
+static int show_gap(struct swapscan *s, uint64_t addr, uint64_t pages)
+{
+	const struct pgs_swap_run run = {
+		.addr = addr, .pages = pages, .is_shmem = true, .obj = s->obj, .unknown = true};
+
+	if (!pages || (!s->obj->reason && !s->obj->racy))
+		return 0;
+	return s->opts->run(s->opts->arg, &s->vma, &run);
+}
+
 /* What of the object lies in swap behind [@start, @end) of the mapping. */
 static int show_object(struct swapscan *s, uint64_t start, uint64_t end)
 {
@@ -77,26 +88,24 @@ static int show_object(struct swapscan *s, uint64_t start, uint64_t end)
 	const struct pgs_swapobj *obj = s->obj;
 	uint64_t first = (s->vma.offset + (start - s->vma.start)) >> shift;
 	uint64_t behind = first + ((end - start) >> shift);
-	struct pgs_swap_run run = {.addr = start,
-				   .pages = behind - first,
-				   .is_shmem = true,
-				   .obj = s->obj,
-				   .unknown = true};
+	uint64_t at = first; /* shown up to here */
 	int r = 0;
 
-	if (obj->reason)
-		return s->opts->run(s->opts->arg, &s->vma, &run);
 	for (size_t i = pgs_swapobj_find(obj, first);
 	     i < obj->nr_extents && obj->extents[i].index < behind && !r; i++) {
 		const struct pgs_swap_extent *extent = &obj->extents[i];
 		uint64_t from = extent->index > first ? extent->index : first;
 		uint64_t to = extent->index + extent->pages;
+		struct pgs_swap_run run;
 
-		object_run(s, extent, from, (to < behind ? to : behind) - from, &run);
+		to = to < behind ? to : behind;
+		object_run(s, extent, from, to - from, &run);
 		run.addr = start + ((from - first) << shift);
-		r = s->opts->run(s->opts->arg, &s->vma, &run);
+		r = show_gap(s, start + ((at - first) << shift), from - at);
+		r = r ?: s->opts->run(s->opts->arg, &s->vma, &run);
+		at = to;
 	}
-	return r;
+	return r ?: show_gap(s, start + ((at - first) << shift), behind - at);
 }
 
 /* ---- pages of the process -------------------------------------------------------------------- */

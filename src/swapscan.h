@@ -25,7 +25,8 @@ struct pgs_swap_run {
 	uint32_t space;
 	uint64_t index;
 	struct pgs_swapobj *obj; /* is_shmem: of what object */
-	bool unknown; /* whether these pages are in swap could not be found out: @obj says why */
+	/* Whether these pages are in swap could not be found out: @obj is racy, or says why. */
+	bool unknown;
 };
 
 struct pgs_swapscan_opts {
