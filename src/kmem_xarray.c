@@ -176,10 +176,14 @@ static int read_slots(struct walk *w, uint64_t node, uint64_t slots[SLOTS])
 			      w->kmem->at.xa_slots * sizeof(uint64_t));
 }
 
-/* A node is what it is taken for when it says so itself. The root's `offset` is whatever it was:
+/*
+ * A node is what it is taken for when it says so itself. The root's `offset` is whatever it was:
  * xas_alloc() sets it only where there is a parent. @node: its bytes, NULL: they are still to be
- * read. */
-static int read_node(struct walk *w, const struct place *p, const void *node, uint64_t slots[SLOTS])
+ * read. @room: for the slots of an inner node, whose bytes do not outlast its children's; those of
+ * a leaf stay where they are, *@ret_slots points there.
+ */
+static int read_node(struct walk *w, const struct place *p, const void *node, uint64_t room[SLOTS],
+		     const uint64_t **ret_slots)
 {
 	const struct kmem_layout *at = &w->kmem->at;
 	int r = node ? 0 : pgs_kcore_read(w->kmem->kcore, p->node, w->node, at->xa_node_bytes);
@@ -192,8 +196,9 @@ static int read_node(struct walk *w, const struct place *p, const void *node, ui
 	    kmem_get(node, at->xa_node_shift) != p->shift ||
 	    (p->parent && kmem_get(node, at->xa_node_offset) != p->offset))
 		return -ESTALE;
-	memcpy(slots, (const unsigned char *)node + at->xa_node_slots.offset,
-	       at->xa_slots * sizeof(*slots));
+	*ret_slots = (const void *)((const unsigned char *)node + at->xa_node_slots.offset);
+	if (p->shift)
+		*ret_slots = memcpy(room, *ret_slots, at->xa_slots * sizeof(*room));
 	return 0;
 }
 
@@ -484,11 +489,12 @@ static int disturbed(struct walk *w, const struct mark *mark, int r)
 static int walk_node(struct walk *w, const struct place *p, const void *node)
 {
 	const struct mark start = mark(w);
-	uint64_t slots[SLOTS];
+	const uint64_t *slots;
+	uint64_t room[SLOTS];
 	int r = 0;
 
 	for (unsigned int try = 0; try < TRIES; try++, node = NULL) {
-		r = read_node(w, p, node, slots);
+		r = read_node(w, p, node, room, &slots);
 		if (r)
 			return r;
 		forget(w, &start);
