@@ -50,7 +50,7 @@ struct pgs_maps {
 	int fd;
 	bool eof, any;
 	size_t pos, len;
-	char buf[BUFFER_BYTES];
+	char *buf; /* BUFFER_BYTES; not in here, where it would be zeroed for each process */
 };
 
 /*
@@ -98,6 +98,10 @@ int pgs_maps_open(struct pgs_ctx *ctx, pid_t pid, struct pgs_maps **ret_maps)
 		return -ENOMEM;
 	maps->ctx = ctx;
 	maps->pid = pid;
+	maps->fd = -1;
+	maps->buf = malloc(BUFFER_BYTES);
+	if (!maps->buf)
+		return -ENOMEM;
 	maps->fd = pgs_open(ctx, PGS_CAP(CAP_SYS_PTRACE), 0, "proc/%d/maps", (int)pid);
 	if (maps->fd == -ENOENT)
 		return pgs_ctx_fail(ctx, -ESRCH, "no process %d", (int)pid);
@@ -116,6 +120,7 @@ void pgs_maps_close(struct pgs_maps *maps)
 	if (!maps)
 		return;
 	pgs_closep(&maps->fd);
+	free(maps->buf);
 	free(maps);
 }
 
@@ -394,16 +399,30 @@ static void classify(struct pgs_maps *maps, struct pgs_vma *vma, char *name)
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* One hex number and the character behind it. */
+static unsigned int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return (unsigned int)(c - '0');
+	return c >= 'a' && c <= 'f' ? (unsigned int)(c - 'a') + 10 : 16;
+}
+
+/* One hex number and the character behind it. Nothing else that strtoull() would take for one, and
+ * in a third of its time, which was half of what a mapping takes us. */
 static bool take_hex(char **p, uint64_t *ret_value, char behind)
 {
-	char *end;
+	uint64_t value = 0;
+	unsigned int digit;
+	char *at = *p;
 
-	errno = 0;
-	*ret_value = strtoull(*p, &end, 16);
-	if (end == *p || *end != behind || errno)
+	for (; (digit = hex_digit(*at)) < 16; at++) {
+		if (value >> 60)
+			return false;
+		value = value << 4 | digit;
+	}
+	if (at == *p || *at != behind)
 		return false;
-	*p = end + 1;
+	*ret_value = value;
+	*p = at + 1;
 	return true;
 }
 
@@ -441,10 +460,10 @@ static int fill(struct pgs_maps *maps)
 	memmove(maps->buf, maps->buf + maps->pos, maps->len - maps->pos);
 	maps->len -= maps->pos;
 	maps->pos = 0;
-	if (maps->len == sizeof(maps->buf) - 1)
+	if (maps->len == BUFFER_BYTES - 1)
 		return -EBADMSG;
 	do
-		n = read(maps->fd, maps->buf + maps->len, sizeof(maps->buf) - 1 - maps->len);
+		n = read(maps->fd, maps->buf + maps->len, BUFFER_BYTES - 1 - maps->len);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return -errno;
