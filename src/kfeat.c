@@ -81,7 +81,7 @@ static const struct pgs_probe probes[PGS_NR_FEATS] = {
 	[PGS_FEAT_KCORE] = {.name = "kcore", .how = "read", .try = pgs_probe_kcore,
 			    .path = "proc/kcore", .caps = PGS_CAP(CAP_SYS_RAWIO),
 			    .mech = PGS_MECH_KCORE},
-	FILE_READ(BTF, "btf", "sys/kernel/btf/vmlinux"),
+	FILES(BTF, "btf", "sys/kernel/btf/vmlinux", pgs_probe_btf, 0),
 	[PGS_FEAT_KMEM] = {.name = "kmem", .how = "self-test", .try = pgs_probe_kmem,
 			   .caps = PGS_CAP(CAP_SYS_RAWIO), .mech = PGS_MECH_KCORE},
 	[PGS_FEAT_MODULE] = {.name = "module", .how = "PGSCAN_IOC_INFO", .try = pgs_probe_module,

@@ -2,12 +2,12 @@
 /* kfeat_files: what files of /proc, /sys and /dev tell; most of them for a captured tree too. */
 #include "kfeat_probes.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "btf.h"
 #include "caps.h"
 #include "cgroup.h"
 #include "cleanup.h"
@@ -68,22 +68,36 @@ int pgs_probe_proc_visible(struct pgs_ctx *ctx, const struct pgs_probe *probe,
 	return hidden > 0 ? -EPERM : hidden;
 }
 
+/* There when its headers are those of a core file: what masks it in a container opens, too. */
 int pgs_probe_kcore(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs_feat *feat)
 {
-	_cleanup_close_ int fd = open_probed(ctx, probe);
-	char magic[SELFMAG], why[PGS_KCORE_REFUSAL];
-	ssize_t n;
+	_cleanup_(pgs_kcore_closep) struct pgs_kcore *kcore = NULL;
+	char why[PGS_KCORE_REFUSAL];
+	int r = pgs_kcore_open(ctx, &kcore);
 
-	if (fd == -EPERM && pgs_caps_missing(probe->caps) < 0) {
+	if (r == -EPERM && pgs_caps_missing(probe->caps) < 0) {
 		pgs_kcore_refusal(ctx, why);
 		pgs_feat_detail(feat, "%s", why);
 	}
-	if (fd < 0)
-		return fd;
-	n = read(fd, magic, sizeof(magic));
-	if (n < 0)
-		return -errno;
-	return n == SELFMAG && !memcmp(magic, ELFMAG, SELFMAG) ? 1 : -ENOEXEC;
+	if (r != -ENOEXEC)
+		return r ? r : 1;
+	pgs_feat_detail(feat, "%s", pgs_ctx_error(ctx));
+	return 0;
+}
+
+/* There when a structure is found in it that every kernel has. */
+int pgs_probe_btf(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs_feat *feat)
+{
+	_cleanup_(pgs_btf_freep) struct pgs_btf *btf = NULL;
+	uint32_t size;
+	int r = pgs_btf_open(ctx, &btf);
+
+	if (!r && pgs_btf_sizeof(btf, "inode", &size))
+		r = pgs_btf_error(btf) ?: -EBADMSG;
+	if (r != -EBADMSG && r != -ENODATA)
+		return r ? r : 1;
+	pgs_feat_detail(feat, "cannot make sense of '/%s'", probe->path);
+	return 0;
 }
 
 /* The reader's own test on memory of ours; then what this kernel has, and why not the rest. */

@@ -49,6 +49,7 @@ PGS_PROBE(pgs_probe_read);
 PGS_PROBE(pgs_probe_open);
 PGS_PROBE(pgs_probe_proc_visible);
 PGS_PROBE(pgs_probe_kcore);
+PGS_PROBE(pgs_probe_btf);
 PGS_PROBE(pgs_probe_kmem);
 PGS_PROBE(pgs_probe_module);
 PGS_PROBE(pgs_probe_swap);

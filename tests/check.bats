@@ -76,6 +76,21 @@ agrees_with_kfeat() {
 	agrees_with_kfeat < <(as_nobody "/proc/self/fd/$fd")
 }
 
+@test "check: type information that cannot be understood is none" {
+	local bytes own=$PGSCAN file=$BATS_TEST_TMPDIR/btf
+
+	requires root tool:unshare
+	[[ -e /sys/kernel/btf/vmlinux ]] || skip "this kernel has no type information"
+	run_pgscan check btf
+	for bytes in 0 10 24 100 100000; do
+		head -c "$bytes" /sys/kernel/btf/vmlinux >"$file"
+		# shellcheck disable=SC2016
+		PGSCAN=$(command -v unshare) run_pgscan 4 -m sh -c \
+			'mount --bind "$1" /sys/kernel/btf/vmlinux && exec "$0" check --json btf' "$own" "$file"
+		jq_is '[.rows[] | .state, .detail]' '["no","cannot make sense of '"'/sys/kernel/btf/vmlinux'"'"]'
+	done
+}
+
 @test "check: an ordinary user is told which capability is missing" {
 	requires root
 	run_as_nobody check --json

@@ -71,6 +71,19 @@ has_pagemap_scan() {
 	field kcore capability '"CAP_SYS_RAWIO"'
 }
 
+@test "check: kernel memory that is masked, as containers do, is none" {
+	local own=$PGSCAN row
+
+	requires kcore
+	for row in kcore kmem; do
+		# shellcheck disable=SC2016
+		PGSCAN=$(command -v unshare) run_pgscan 4 -m sh -c \
+			'mount --bind /dev/null /proc/kcore && exec "$0" check --json "$1"' "$own" "$row"
+		jq_is '.rows[0].state' '"no"'
+		jq_true '.rows[0].detail | contains("is no core file that is understood")'
+	done
+}
+
 @test "check: the module answers root, and is not for everybody" {
 	requires module
 	run_pgscan check --kmod=require --json
