@@ -129,7 +129,7 @@ static const struct pgs_col cols[] = {
 		       "yes, no, not permitted, untried or error"},
 	[COL_HOW] = {"how", NULL, PGS_STR, 15, 0, "What was tried"},
 	[COL_CAPABILITY] = {"capability", NULL, PGS_STR, 22, PGS_COL_HIDDEN,
-			    "The capability that is missing"},
+			    "The capability that is missing, or those"},
 	[COL_ERROR] = {"error", NULL, PGS_STR, 10, PGS_COL_HIDDEN, "The errno that decided it"},
 	[COL_PURPOSE] = {"purpose", NULL, PGS_STR, 28, 0, "What it is for"},
 	[COL_DETAIL] = {"detail", NULL, PGS_BLOB, 10, 0, "A value that was found, or why not"},
@@ -144,14 +144,14 @@ static const struct pgs_col *const tables[] = {cols, NULL};
 static char *describe(const struct pgs_feat *feat)
 {
 	const char *error = feat->err ? strerrorname_np(feat->err) : NULL;
-	char cap[PGS_CAP_STR];
+	char caps[PGS_CAPS_STR];
 	char *line = NULL;
 	int n = 0;
 
-	if (feat->cap >= 0 && feat->detail)
-		n = asprintf(&line, "needs %s; %s", pgs_cap_name(feat->cap, cap), feat->detail);
-	else if (feat->cap >= 0)
-		n = asprintf(&line, "needs %s", pgs_cap_name(feat->cap, cap));
+	if (feat->caps && feat->detail)
+		n = asprintf(&line, "needs %s; %s", pgs_caps_names(feat->caps, caps), feat->detail);
+	else if (feat->caps)
+		n = asprintf(&line, "needs %s", pgs_caps_names(feat->caps, caps));
 	else if (feat->detail)
 		n = asprintf(&line, "%s", feat->detail);
 	else if (error)
@@ -164,14 +164,14 @@ static int print_feature(struct out *o, struct pgs_kfeat *kfeat, enum pgs_feat_i
 	const struct pgs_feat *feat = pgs_kfeat_get(kfeat, id);
 	_cleanup_free_ char *detail = describe(feat);
 	struct pgs_val vals[NR_COLS] = {0};
-	char cap[PGS_CAP_STR];
+	char caps[PGS_CAPS_STR];
 
 	vals[COL_GROUP] = pgs_str(about[id].group);
 	vals[COL_NAME] = pgs_str(pgs_feat_name(id));
 	vals[COL_STATE] = pgs_str(states[feat->state]);
 	vals[COL_HOW] = pgs_str(pgs_feat_how(id));
-	if (feat->cap >= 0)
-		vals[COL_CAPABILITY] = pgs_str(pgs_cap_name(feat->cap, cap));
+	if (feat->caps)
+		vals[COL_CAPABILITY] = pgs_str(pgs_caps_names(feat->caps, caps));
 	if (feat->err)
 		vals[COL_ERROR] = pgs_str(strerrorname_np(feat->err));
 	vals[COL_PURPOSE] = pgs_str(about[id].purpose);

@@ -115,9 +115,23 @@ void pgs_caps_lower(void)
 	errno = saved;
 }
 
+#define EITHER (PGS_CAP(CAP_CHECKPOINT_RESTORE) | PGS_CAP(CAP_SYS_ADMIN))
+
+uint64_t pgs_caps_lacking(uint64_t mask)
+{
+	uint64_t have = pgs_caps_permitted();
+
+	if ((mask & EITHER) == EITHER)
+		mask &= have & EITHER ? ~EITHER
+			: pgs_cap_last() >= CAP_CHECKPOINT_RESTORE
+				? ~PGS_CAP(CAP_SYS_ADMIN)
+				: ~PGS_CAP(CAP_CHECKPOINT_RESTORE);
+	return mask & ~have;
+}
+
 int pgs_caps_missing(uint64_t mask)
 {
-	uint64_t missing = mask & ~pgs_caps_permitted();
+	uint64_t missing = pgs_caps_lacking(mask);
 
 	return missing ? __builtin_ctzll(missing) : -1;
 }
@@ -135,6 +149,21 @@ const char *pgs_cap_name(int cap, char buf[PGS_CAP_STR])
 	for (; name[n]; n++)
 		buf[n] = (char)toupper((unsigned char)name[n]);
 	buf[n] = '\0';
+	return buf;
+}
+
+const char *pgs_caps_names(uint64_t mask, char buf[PGS_CAPS_STR])
+{
+	char name[PGS_CAP_STR];
+	size_t len = 0;
+
+	buf[0] = '\0';
+	for (; mask && len < PGS_CAPS_STR; mask &= mask - 1)
+		len += (size_t)snprintf(buf + len, PGS_CAPS_STR - len, "%s%s",
+					!len		    ? ""
+					: mask & (mask - 1) ? ", "
+							    : " and ",
+					pgs_cap_name(__builtin_ctzll(mask), name));
 	return buf;
 }
 

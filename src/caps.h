@@ -42,12 +42,21 @@ void pgs_caps_lower(void);
  * alone. */
 bool pgs_caps_are_callers(void);
 
-/* pgs_caps_missing - the first capability of @mask, in the order of its number, that is not
- * permitted, as its CAP_ number; -1 when all are. */
+/*
+ * pgs_caps_lacking - those of @mask that are not permitted. Of CAP_CHECKPOINT_RESTORE and
+ * CAP_SYS_ADMIN, from which it was split off (5.9), either is enough where both are in @mask: the
+ * lesser one is what is lacking, if this kernel knows it.
+ */
+uint64_t pgs_caps_lacking(uint64_t mask);
+/* pgs_caps_missing - the first of those, in the order of its number, as its CAP_ number; -1 when
+ * none is. */
 int pgs_caps_missing(uint64_t mask);
 
 #define PGS_CAP_STR 32
 /* pgs_cap_name - "CAP_SYS_PTRACE"; for an unknown number "CAP_63". Returns @buf. */
 const char *pgs_cap_name(int cap, char buf[PGS_CAP_STR]) __attribute__((nonnull));
+#define PGS_CAPS_STR 160
+/* pgs_caps_names - "CAP_DAC_READ_SEARCH and CAP_SYS_RAWIO". Returns @buf. */
+const char *pgs_caps_names(uint64_t mask, char buf[PGS_CAPS_STR]) __attribute__((nonnull));
 /* pgs_cap_last - the highest capability the running kernel knows. */
 int pgs_cap_last(void);

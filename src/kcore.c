@@ -269,15 +269,25 @@ void pgs_kcore_refusal(struct pgs_ctx *ctx, char why[PGS_KCORE_REFUSAL])
 }
 
 /* The file's mode asks for its owner or CAP_DAC_READ_SEARCH, its open for CAP_SYS_RAWIO. */
+uint64_t pgs_kcore_lacking(const struct pgs_ctx *ctx)
+{
+	uint64_t caps = PGS_CAP(CAP_SYS_RAWIO);
+
+	if (faccessat(ctx->root_fd, "proc/kcore", R_OK, AT_EACCESS) < 0 && errno == EACCES)
+		caps |= PGS_CAP(CAP_DAC_READ_SEARCH);
+	return pgs_caps_lacking(caps);
+}
+
 static int open_failed(struct pgs_ctx *ctx, int err)
 {
-	char why[PGS_KCORE_REFUSAL];
+	uint64_t lacking = err == -EPERM || err == -EACCES ? pgs_kcore_lacking(ctx) : 0;
+	char names[PGS_CAPS_STR], why[PGS_KCORE_REFUSAL];
 
+	if (lacking)
+		return pgs_ctx_fail(ctx, err, "cannot open '/proc/kcore': %s (needs %s)",
+				    strerror(-err), pgs_caps_names(lacking, names));
 	if (err != -EPERM)
 		return err;
-	if (pgs_caps_missing(PGS_CAP(CAP_SYS_RAWIO)) >= 0)
-		return pgs_ctx_fail(ctx, err, "cannot open '/proc/kcore': %s (needs CAP_SYS_RAWIO)",
-				    strerror(-err));
 	pgs_kcore_refusal(ctx, why);
 	return pgs_ctx_fail(ctx, err, "cannot open '/proc/kcore': %s (%s)", strerror(-err), why);
 }

@@ -20,6 +20,8 @@ struct pgs_kcore;
  */
 int pgs_kcore_open(struct pgs_ctx *ctx, struct pgs_kcore **ret_kcore)
 	__attribute__((nonnull, warn_unused_result));
+/* pgs_kcore_lacking - the capabilities that the open asks for and that are not permitted. */
+uint64_t pgs_kcore_lacking(const struct pgs_ctx *ctx) __attribute__((nonnull));
 #define PGS_KCORE_REFUSAL 128
 /* pgs_kcore_refusal - what is known of why the open failed with -EPERM, with no capability
  * missing. */

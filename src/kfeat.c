@@ -63,7 +63,7 @@ static const struct pgs_probe probes[PGS_NR_FEATS] = {
 	[PGS_FEAT_SOFT_DIRTY] = {.name = "soft_dirty", .how = "write test",
 				 .try = pgs_probe_soft_dirty, .mech = PGS_MECH_SOFT_DIRTY},
 	[PGS_FEAT_MAP_FILES] = {.name = "map_files", .how = "open", .try = pgs_probe_map_files,
-				.caps = PGS_CAP(CAP_CHECKPOINT_RESTORE),
+				.caps = PGS_CAP(CAP_CHECKPOINT_RESTORE) | PGS_CAP(CAP_SYS_ADMIN),
 				.mech = PGS_MECH_MAP_FILES},
 	[PGS_FEAT_PROCMAP_QUERY] = {.name = "procmap_query", .how = "PROCMAP_QUERY",
 				    .try = pgs_probe_procmap_query,
@@ -184,14 +184,14 @@ void pgs_feat_detail(struct pgs_feat *feat, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Which capability would have helped. EACCES may also come from the mode of a root's file. */
-static int helpful_cap(const struct pgs_probe *probe, int err)
+/* Which capabilities would have helped. EACCES may also come from the mode of a root's file. */
+static uint64_t helpful_caps(const struct pgs_probe *probe, int err)
 {
-	int cap = pgs_caps_missing(probe->caps);
+	uint64_t caps = pgs_caps_lacking(probe->caps);
 
-	if (cap < 0 && err == EACCES)
-		cap = pgs_caps_missing(PGS_CAP(CAP_DAC_READ_SEARCH));
-	return cap;
+	if (!caps && err == EACCES)
+		caps = pgs_caps_lacking(PGS_CAP(CAP_DAC_READ_SEARCH));
+	return caps;
 }
 
 /* A file that is not there is an answer of the running kernel; another tree may just not have been
@@ -228,8 +228,9 @@ static void classify(struct pgs_ctx *ctx, const struct pgs_probe *probe, int ans
 	case EPERM:
 	case EACCES:
 		feat->state = PGS_FEAT_DENIED;
-		feat->cap = helpful_cap(probe, feat->err);
-		if (feat->cap < 0 && !feat->detail)
+		if (!feat->caps) /* the probe may know better */
+			feat->caps = helpful_caps(probe, feat->err);
+		if (!feat->caps && !feat->detail)
 			pgs_feat_detail(feat, "no capability is missing: a seccomp filter, "
 					      "a security module or a user namespace");
 		return;
@@ -239,7 +240,7 @@ static void classify(struct pgs_ctx *ctx, const struct pgs_probe *probe, int ans
 
 static void probe_feature(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs_feat *feat)
 {
-	*feat = (struct pgs_feat){.cap = -1};
+	*feat = (struct pgs_feat){0};
 	if (!ctx->live && !probe->on_any_root) {
 		pgs_feat_detail(feat, "the tree is not the running kernel's");
 		return;

@@ -99,9 +99,9 @@ enum pgs_feat_id {
 
 struct pgs_feat {
 	enum pgs_feat_state state;
-	int err; /* the errno that decided it; 0 if none did */
-	int cap; /* DENIED: the capability to have for it, as its CAP_ number; -1 if none helps */
-	char *detail; /* one line: a value found, or why not; NULL if there is nothing to say */
+	int err;       /* the errno that decided it; 0 if none did */
+	uint64_t caps; /* DENIED: the capabilities to have for it; 0 if none helps */
+	char *detail;  /* one line: a value found, or why not; NULL if there is nothing to say */
 };
 
 struct pgs_kfeat;

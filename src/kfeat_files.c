@@ -75,7 +75,10 @@ int pgs_probe_kcore(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct p
 	char why[PGS_KCORE_REFUSAL];
 	int r = pgs_kcore_open(ctx, &kcore);
 
-	if (r == -EPERM && pgs_caps_missing(probe->caps) < 0) {
+	(void)probe;
+	if (r == -EPERM || r == -EACCES)
+		feat->caps = pgs_kcore_lacking(ctx);
+	if (r == -EPERM && !feat->caps) {
 		pgs_kcore_refusal(ctx, why);
 		pgs_feat_detail(feat, "%s", why);
 	}
@@ -113,10 +116,12 @@ int pgs_probe_kmem(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pg
 	int r = kmem ? pgs_kmem_start(kmem) : -ENOMEM;
 
 	(void)probe;
-	if (r) {
+	if (r == -EPERM || r == -EACCES)
+		feat->caps = pgs_kcore_lacking(ctx);
+	if (r && !feat->caps)
 		pgs_feat_detail(feat, "%s", kmem ? pgs_kmem_reason(kmem, PGS_KMEM_OBJECT) : "");
+	if (r)
 		return r;
-	}
 	for (int part = 0; part < PGS_KMEM_PARTS; part++) {
 		bool there = pgs_kmem_has(kmem, (enum pgs_kmem_part)part);
 		char *line = there ? has : lacks;

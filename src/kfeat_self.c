@@ -307,9 +307,8 @@ int pgs_probe_map_files(struct pgs_ctx *ctx, const struct pgs_probe *probe, stru
 	if (r < 0)
 		return r;
 	start = (uintptr_t)page.addr;
-	/* CAP_CHECKPOINT_RESTORE does since 5.9, CAP_SYS_ADMIN has always done. */
-	fd = pgs_open(ctx, probe->caps | PGS_CAP(CAP_SYS_ADMIN), 0, "proc/self/map_files/%lx-%lx",
-		      (unsigned long)start, (unsigned long)(start + page.size));
+	fd = pgs_open(ctx, probe->caps, 0, "proc/self/map_files/%lx-%lx", (unsigned long)start,
+		      (unsigned long)(start + page.size));
 	if (fd < 0)
 		return fd;
 	if (fstat(memfd, &mapped) < 0 || fstat(fd, &opened) < 0)

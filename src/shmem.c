@@ -364,15 +364,24 @@ static void close_file(struct pgs_shmem *shmem)
 	shmem->file_fd = -1;
 }
 
+#define MAP_FILE "proc/%d/map_files/%" PRIx64 "-%" PRIx64
+
 int pgs_map_file_open(struct pgs_ctx *ctx, pid_t pid, const struct pgs_vma *vma, int flags)
 {
-	const uint64_t caps =
-		PGS_CAPS_OTHERS | PGS_CAP(CAP_SYS_ADMIN) | PGS_CAP(CAP_CHECKPOINT_RESTORE);
+	/* Whoever may not look into the process gets EACCES, who has none of these EPERM
+	 * (proc_map_files_get_link()). */
+	const uint64_t caps = PGS_CAP(CAP_SYS_ADMIN) | PGS_CAP(CAP_CHECKPOINT_RESTORE);
+	char names[PGS_CAPS_STR];
+	int fd;
 
 	if (!pgs_mech_enabled(ctx, PGS_MECH_MAP_FILES))
 		return pgs_ctx_fail(ctx, -EOPNOTSUPP, "map_files is disabled");
-	return pgs_open(ctx, caps, flags, "proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid,
-			vma->start, vma->end);
+	fd = pgs_open(ctx, PGS_CAPS_OTHERS | caps, flags, MAP_FILE, (int)pid, vma->start, vma->end);
+	if (fd != -EPERM || !pgs_caps_lacking(caps))
+		return fd;
+	return pgs_ctx_fail(ctx, fd, "cannot open '/" MAP_FILE "': %s (needs %s)", (int)pid,
+			    vma->start, vma->end, strerror(EPERM),
+			    pgs_caps_names(pgs_caps_lacking(caps), names));
 }
 
 /* By kernel memory, if it shows the object; the descriptor pins it. */

@@ -80,6 +80,25 @@ static void test_name(void **state)
 	assert_string_equal(pgs_cap_name(-1, buf), "CAP_-1");
 }
 
+static void test_names(void **state)
+{
+	const uint64_t either = PGS_CAP(CAP_SYS_ADMIN) | PGS_CAP(CAP_CHECKPOINT_RESTORE);
+	const uint64_t have = pgs_caps_permitted() & either;
+	char buf[PGS_CAPS_STR];
+
+	(void)state;
+	assert_string_equal(pgs_caps_names(0, buf), "");
+	assert_string_equal(pgs_caps_names(PGS_CAP(CAP_SYS_RAWIO), buf), "CAP_SYS_RAWIO");
+	assert_string_equal(pgs_caps_names(PGS_CAP(CAP_SYS_RAWIO) | PGS_CAP(CAP_CHOWN), buf),
+			    "CAP_CHOWN and CAP_SYS_RAWIO");
+	assert_string_equal(
+		pgs_caps_names(PGS_CAP(CAP_SYS_RAWIO) | PGS_CAP(CAP_CHOWN) | PGS_CAP(63), buf),
+		"CAP_CHOWN, CAP_SYS_RAWIO and CAP_63");
+	assert_int_equal(strlen(pgs_caps_names(UINT64_MAX, buf)), PGS_CAPS_STR - 1);
+	/* One of the two is enough, and the lesser one is asked for. */
+	assert_int_equal(pgs_caps_lacking(either), have ? 0 : PGS_CAP(CAP_CHECKPOINT_RESTORE));
+}
+
 static void test_last(void **state)
 {
 	FILE *f = fopen("/proc/sys/kernel/cap_last_cap", "re");
@@ -95,9 +114,8 @@ static void test_last(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_effective),
-		cmocka_unit_test(test_missing),
-		cmocka_unit_test(test_name),
+		cmocka_unit_test(test_effective), cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_name),	  cmocka_unit_test(test_names),
 		cmocka_unit_test(test_last),
 	};
 

@@ -63,7 +63,7 @@ static void test_all(void **state)
 
 		assert_true(feat->state == PGS_FEAT_YES || feat->state == PGS_FEAT_NO ||
 			    feat->state == PGS_FEAT_DENIED);
-		assert_true(feat->state == PGS_FEAT_DENIED || feat->cap == -1);
+		assert_true(feat->state == PGS_FEAT_DENIED || !feat->caps);
 		assert_int_equal(pgs_kfeat_has(kfeat, (enum pgs_feat_id)id),
 				 feat->state == PGS_FEAT_YES);
 		/* Asked again, the answer is the one that was kept. */

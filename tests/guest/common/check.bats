@@ -71,6 +71,39 @@ has_pagemap_scan() {
 	field kcore capability '"CAP_SYS_RAWIO"'
 }
 
+@test "check: both capabilities that kernel memory needs are named, everywhere alike" {
+	local both="CAP_DAC_READ_SEARCH and CAP_SYS_RAWIO" row fd
+
+	requires kcore
+	exec {fd}<"$PGSCAN"
+	setpriv --reuid=65534 --clear-groups --inh-caps=-all,+sys_admin --ambient-caps=+sys_admin \
+		"/proc/self/fd/$fd" check --json >"$out"
+	for row in kcore kmem; do
+		field "$row" state '"not permitted"'
+		field "$row" capability "\"$both\""
+		field "$row" detail "\"needs $both\""
+	done
+	exec {fd}<&-
+	run_as_nobody 5 dump --kmod=off --kcore=require $$
+	[[ $stderr == *"(needs $both)"* ]]
+}
+
+@test "check: of two capabilities that will do, dump and swapmap name the one that check names" {
+	local fd view
+
+	swap_zram 64M
+	run_as_nobody 5 check --json map_files
+	jq_is '[.rows[].capability]' '["CAP_CHECKPOINT_RESTORE"]'
+	cg_new check
+	target_start --nobody shm kind=anon pages=64 write=all
+	echo "$TARGET" >"$(cg_path check)/cgroup.procs"
+	wait_for out_of_memory shm all
+	for view in dump swapmap; do
+		run_as_nobody 3 $view --json --range="$(region shm)" "$TARGET"
+		jq_true '.errors | any(.what | contains("map_files") and endswith("(needs CAP_CHECKPOINT_RESTORE)"))'
+	done
+}
+
 @test "check: kernel memory that is masked, as containers do, is none" {
 	local own=$PGSCAN row
 
