@@ -255,8 +255,7 @@ static uint64_t count_other(const struct pgs_counts *counts)
 	return other - counts->state[PGS_GUARD] - counts->state[PGS_SWAP_CACHE];
 }
 
-/* Counts of whole mappings do not ask the swap cache, and those of a filter are to agree with them.
- */
+/* Counts of whole mappings do not ask the swap cache, with which those of a filter are to agree. */
 static uint64_t count_in_swap(const struct pgs_counts *counts)
 {
 	return counts->state[PGS_SWAPPED] + counts->state[PGS_SWAP_CACHE];

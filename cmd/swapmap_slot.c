@@ -99,8 +99,7 @@ static int find_type(struct swapmap *m, unsigned int type)
 	return PGS_EXIT_OK;
 }
 
-/* A name, or a bare type, of which it may not be certain which area it is: *@ret_area is NULL then.
- */
+/* A name, or a bare type; where it is not certain which area that is, *@ret_area is NULL. */
 static int find_types(struct swapmap *m, const char *word, const struct pgs_swap_area **ret_area)
 {
 	const struct pgs_swap_area *area = find_area(m, word);

@@ -40,8 +40,7 @@ static int request(struct pgs_track *t, struct pgscan_scan *arg)
 	return n;
 }
 
-/* ---- what was written -------------------------------------------------------------------------
- */
+/* ---- what was written ------------------------------------------------------------------------ */
 
 /* A request, or more, for one mapping or a part of it. */
 struct scan {
@@ -169,8 +168,7 @@ static int scan_clear(struct pgs_track *t, struct scan *scan)
 	return r;
 }
 
-/* ---- the method -------------------------------------------------------------------------------
- */
+/* ---- the method ------------------------------------------------------------------------------ */
 
 /*
  * The mark of a whole mapping goes only with a request for the whole mapping. That clears all its
