@@ -197,8 +197,8 @@ static int show_vma(struct walk *w)
 
 /* ---- hex and raw ----------------------------------------------------------------------------- */
 
-/* Where pagemap ends, which is where the address space does, but @end at the latest. It has @start.
- */
+/* Where pagemap ends, which is where the address space does, but @end at the latest. @start is
+ * within it. */
 static uint64_t pagemap_end(const struct walk *w, uint64_t start, uint64_t end)
 {
 	unsigned int shift = w->d->ctx->page_shift;
@@ -380,14 +380,11 @@ static uint64_t count_pages(struct dump *d, const struct targets *targets)
  * holds the anonymous bit). */
 static void tell_ksm(struct dump *d)
 {
-	_cleanup_free_ char *text = NULL;
 	uint64_t shared = 0;
+	int r = pgs_read_u64(d->ctx, 0, &shared, "sys/kernel/mm/ksm/pages_shared");
 
-	if (pgs_read_file(d->ctx, 0, &text, "sys/kernel/mm/ksm/pages_shared") > 0) {
-		text[strcspn(text, "\n")] = '\0';
-		if (pgs_parse_u64(text, &shared) || shared)
-			return;
-	}
+	if (shared || (r && r != -ENOENT)) /* -ENOENT: a kernel without KSM */
+		return;
 	msg_note("the ksm flag is not reliable on this kernel: no page is shared by KSM");
 	out_summary(d->out, "ksm_reliable", PGS_BOOL, pgs_bool(false));
 }

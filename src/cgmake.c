@@ -243,17 +243,6 @@ int pgs_cgmake_limit(struct pgs_cgmake *made, struct pgs_count bytes, struct pgs
 	return r;
 }
 
-static int machine_swappiness(struct pgs_cgmake *made, uint64_t *ret)
-{
-	_cleanup_free_ char *text = NULL;
-	ssize_t len = pgs_read_file(made->ctx, 0, &text, "proc/sys/vm/swappiness");
-
-	if (len < 0)
-		return (int)len;
-	text[strcspn(text, "\n")] = '\0';
-	return pgs_parse_u64(text, ret);
-}
-
 int pgs_cgmake_swappiness(struct pgs_cgmake *made, uint64_t value, uint64_t *ret_effective)
 {
 	int r;
@@ -264,7 +253,7 @@ int pgs_cgmake_swappiness(struct pgs_cgmake *made, uint64_t value, uint64_t *ret
 			*ret_effective = value;
 		return r;
 	}
-	r = machine_swappiness(made, ret_effective);
+	r = pgs_read_u64(made->ctx, 0, ret_effective, "proc/sys/vm/swappiness");
 	if (r || *ret_effective == value)
 		return r;
 	return pgs_ctx_fail(made->ctx, -EOPNOTSUPP,

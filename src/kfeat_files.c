@@ -215,19 +215,6 @@ static DIR *open_dir(struct pgs_ctx *ctx, const char *path, int *ret_err)
 	return dir;
 }
 
-/* The first word of a small file as a number; -ENOENT if there is no such file. */
-static int read_number(struct pgs_ctx *ctx, uint64_t *ret_value, const char *dir, const char *name,
-		       const char *file)
-{
-	_cleanup_free_ char *text = NULL;
-	ssize_t len = pgs_read_file(ctx, 0, &text, "%s/%s/%s", dir, name, file);
-
-	if (len < 0)
-		return (int)len;
-	text[strcspn(text, "\n")] = '\0';
-	return pgs_parse_u64(text, ret_value);
-}
-
 int pgs_probe_zram(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs_feat *feat)
 {
 	unsigned int devices = 0, in_use = 0;
@@ -243,7 +230,7 @@ int pgs_probe_zram(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pg
 		if (strncmp(entry->d_name, "zram", 4))
 			continue;
 		devices++;
-		err = read_number(ctx, &size, probe->path, entry->d_name, "disksize");
+		err = pgs_read_u64(ctx, 0, &size, "%s/%s/disksize", probe->path, entry->d_name);
 		if (pgs_is_shortage(err))
 			return err;
 		in_use += !err && size;

@@ -41,13 +41,10 @@ static uint64_t smallest_hugetlb(struct pgs_ctx *ctx)
 uint64_t pgs_smallest_huge_pages(struct pgs_ctx *ctx)
 {
 	uint64_t best = smallest_hugetlb(ctx), thp;
-	_cleanup_free_ char *text = NULL;
 
-	if (pgs_read_file(ctx, 0, &text, "sys/kernel/mm/transparent_hugepage/hpage_pmd_size") > 0) {
-		text[strcspn(text, "\n")] = '\0';
-		if (!pgs_parse_u64(text, &thp) && thp && thp < best)
-			best = thp;
-	}
+	if (!pgs_read_u64(ctx, 0, &thp, "sys/kernel/mm/transparent_hugepage/hpage_pmd_size") &&
+	    thp && thp < best)
+		best = thp;
 	if (best == UINT64_MAX)
 		best = ctx->live ? 0 : DEFAULT_PMD_BYTES;
 	return best >> ctx->page_shift;

@@ -164,6 +164,23 @@ ssize_t pgs_read_file(struct pgs_ctx *ctx, uint64_t caps, char **ret_text, const
 	return len;
 }
 
+int pgs_read_u64(struct pgs_ctx *ctx, uint64_t caps, uint64_t *ret_value, const char *fmt, ...)
+{
+	_cleanup_free_ char *text = NULL;
+	char path[PATH_MAX];
+	ssize_t len;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(path, sizeof(path), fmt, ap);
+	va_end(ap);
+	len = pgs_read_file(ctx, caps, &text, "%s", path);
+	if (len < 0)
+		return (int)len;
+	text[strcspn(text, "\n")] = '\0';
+	return pgs_parse_u64(text, ret_value);
+}
+
 int pgs_text_field(const char *text, const char *key, uint64_t *ret_value)
 {
 	size_t len = strlen(key);

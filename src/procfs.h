@@ -27,6 +27,11 @@ int pgs_read_at(int fd, void *buf, size_t len, uint64_t offset)
 ssize_t pgs_read_file(struct pgs_ctx *ctx, uint64_t caps, char **ret_text, const char *fmt, ...)
 	__attribute__((nonnull(1, 3, 4), format(printf, 4, 5), warn_unused_result));
 
+/* pgs_read_u64 - the number that a file holds, alone in its first line. 0 or -errno: as
+ * pgs_read_file() or, where it is no number, as pgs_parse_u64(). */
+int pgs_read_u64(struct pgs_ctx *ctx, uint64_t caps, uint64_t *ret_value, const char *fmt, ...)
+	__attribute__((nonnull(1, 3, 4), format(printf, 4, 5), warn_unused_result));
+
 /* pgs_in_initial_user_ns - whether capabilities count everywhere, or in a namespace of users alone;
  * true where that cannot be told. */
 bool pgs_in_initial_user_ns(struct pgs_ctx *ctx) __attribute__((nonnull));

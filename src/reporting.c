@@ -15,31 +15,17 @@
 #define VIRTIO_BALLOON_F_REPORTING 5
 #define ZONES_PER_ASK		   8
 
-static int read_number(struct pgs_ctx *ctx, const char *path, uint64_t *ret)
-{
-	_cleanup_free_ char *text = NULL;
-	ssize_t len = pgs_read_file(ctx, 0, &text, "%s", path);
-
-	if (len < 0)
-		return (int)len;
-	text[strcspn(text, "\n")] = '\0';
-	return pgs_parse_u64(text, ret);
-}
-
 /* ---- the device ------------------------------------------------------------------------------ */
 
 /* 1 or 0, -errno where that cannot be told. */
 static int is_balloon(struct pgs_ctx *ctx, const char *name)
 {
-	_cleanup_free_ char *path = NULL;
 	uint64_t id;
 	int r;
 
 	if (name[0] == '.')
 		return 0;
-	if (asprintf(&path, DEVICES "/%s/device", name) < 0)
-		return -ENOMEM;
-	r = read_number(ctx, path, &id);
+	r = pgs_read_u64(ctx, 0, &id, DEVICES "/%s/device", name);
 	if (r == -ENOENT || r == -EINVAL || r == -ERANGE) /* unplugged, or no such number */
 		return 0;
 	return r < 0 ? r : id == VIRTIO_ID_BALLOON;
@@ -115,8 +101,8 @@ static void find_order(struct pgs_ctx *ctx, struct pgs_reporting *ret)
 	unsigned int orders = 0;
 	uint64_t order;
 
-	if (read_number(ctx, "sys/module/page_reporting/parameters/page_reporting_order", &order) <
-	    0)
+	if (pgs_read_u64(ctx, 0, &order,
+			 "sys/module/page_reporting/parameters/page_reporting_order") < 0)
 		return;
 	if (pgs_read_file(ctx, 0, &buddyinfo, "proc/buddyinfo") > 0) {
 		const char *at = strstr(buddyinfo, "zone");

@@ -43,14 +43,11 @@ static bool strip_suffix(char *s, const char *suffix)
 static uint64_t find_last_slot(struct pgs_ctx *ctx, const struct pgs_swap_area *area)
 {
 	const char *base = strrchr(area->name, '/');
-	_cleanup_free_ char *text = NULL;
 	uint64_t sectors;
 
 	if (area->is_file || !base ||
-	    pgs_read_file(ctx, 0, &text, "sys/class/block/%s/size", base + 1) < 0)
-		return area->size_pages;
-	text[strcspn(text, "\n")] = '\0';
-	if (pgs_parse_u64(text, &sectors) || sectors * 512 >> ctx->page_shift <= area->size_pages)
+	    pgs_read_u64(ctx, 0, &sectors, "sys/class/block/%s/size", base + 1) ||
+	    sectors * 512 >> ctx->page_shift <= area->size_pages)
 		return area->size_pages;
 	return (sectors * 512 >> ctx->page_shift) - 1;
 }

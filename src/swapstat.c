@@ -39,13 +39,15 @@ int pgs_zram_read(struct pgs_ctx *ctx, const char *name, struct pgs_zram *ret)
 {
 	const char *zram = zram_of(name);
 	struct pgs_zram z = {0};
-	_cleanup_free_ char *size = NULL, *mm = NULL, *bd = NULL;
+	_cleanup_free_ char *mm = NULL, *bd = NULL;
+	int r;
 
-	if (!zram || pgs_read_file(ctx, 0, &mm, "sys/block/%s/mm_stat", zram) < 0 ||
-	    pgs_read_file(ctx, 0, &size, "sys/block/%s/disksize", zram) < 0)
+	if (!zram || pgs_read_file(ctx, 0, &mm, "sys/block/%s/mm_stat", zram) < 0)
 		return -ENOENT;
-	size[strcspn(size, "\n")] = '\0';
-	if (parse_mm_stat(mm, &z) < 0 || pgs_parse_u64(size, &z.disk_bytes) < 0)
+	r = pgs_read_u64(ctx, 0, &z.disk_bytes, "sys/block/%s/disksize", zram);
+	if (r && r != -EINVAL && r != -ERANGE)
+		return -ENOENT;
+	if (r || parse_mm_stat(mm, &z) < 0)
 		return pgs_ctx_fail(ctx, -EBADMSG, "cannot make sense of '/sys/block/%s/mm_stat'",
 				    zram);
 	if (pgs_read_file(ctx, 0, &bd, "sys/block/%s/bd_stat", zram) > 0)
@@ -66,13 +68,10 @@ static void read_word(struct pgs_ctx *ctx, const char *path, char *buf, size_t s
 
 static struct pgs_count debug_number(struct pgs_ctx *ctx, const char *file)
 {
-	_cleanup_free_ char *text = NULL;
 	struct pgs_count count = {0};
 
-	if (pgs_read_file(ctx, PGS_CAP(CAP_DAC_READ_SEARCH), &text, ZSWAP_DEBUG "/%s", file) > 0) {
-		text[strcspn(text, "\n")] = '\0';
-		count.set = !pgs_parse_u64(text, &count.n);
-	}
+	count.set =
+		!pgs_read_u64(ctx, PGS_CAP(CAP_DAC_READ_SEARCH), &count.n, ZSWAP_DEBUG "/%s", file);
 	return count;
 }
 
