@@ -540,15 +540,18 @@ filtered_start() {
 
 @test "the process ends: what was found is printed, status 3" {
 	requires_wp
-	target_start anon pages=16 write=0-15
-	wp_start
-	kill -KILL "$TARGET"
 	local rc=0
-	kill -TERM "$WP"
+
+	target_start anon pages=16 write=0-15
+	wp_start --by=total -i 0.05
+	until (($(grep -c '"sample":' "$out") >= 2)); do
+		sleep 0.01
+	done
+	kill -KILL "$TARGET"
 	wait "$WP" || rc=$?
 	WP=
-	((rc == 3 || rc == 1))
-	[[ $(wp_last .complete) == false ]]
+	((rc == 3)) || fail "status $rc"
+	[[ $(wp_last '[.complete, .errors[0].pid, .errors[0].error]') == "[false,$TARGET,\"ESRCH\"]" ]]
 }
 
 # ---- a command -------------------------------------------------------------------------------
