@@ -148,6 +148,7 @@ load lib/dump
 	target_start anon pages=64 write=0-15,32-40
 	run_pgscan dump --json --range="$(region anon)" "$TARGET"
 	n=$(jq '.rows | length' "$out")
+	((n >= 4))
 	jq -c '.rows[]' "$out" >"$BATS_TEST_TMPDIR/rows"
 	run_pgscan dump --format=jsonl --range="$(region anon)" "$TARGET"
 	head -n -1 "$out" | jq -c . | cmp - "$BATS_TEST_TMPDIR/rows"
@@ -155,9 +156,7 @@ load lib/dump
 	run_pgscan dump --format=tsv --range="$(region anon)" "$TARGET"
 	[[ $(wc -l <"$out") == $((n + 1)) ]]
 	run_pgscan dump --format=table --range="$(region anon)" "$TARGET"
-	(($(grep -c present "$out") >= $(jq '[.rows[] | select(.state == "present")] | length' <<<"$(
-		"$PGSCAN" dump --json --range="$(region anon)" "$TARGET"
-	)")))
+	(($(grep -c ' present ' "$out") == $(grep -c '"present"' "$BATS_TEST_TMPDIR/rows")))
 }
 
 @test "format: the JSON document's frame" {
@@ -175,7 +174,7 @@ load lib/dump
 	jq_is '[.rows[] | to_entries[] | select(.value != null) | "\(.key) \(.value | type)"] | unique | map(split(" ")[0]) | length' \
 		"$(jq '[.rows[] | to_entries[] | select(.value != null) | .key] | unique | length' "$out")"
 	jq_true '.rows | all(.start | test("^0x[0-9a-f]+$"))'
-	jq_true '.rows | all(.entry == null or (.entry | test("^0x[0-9a-f]{16}$")))'
+	jq_true '.rows | any(.entry) and all(.entry == null or (.entry | test("^0x[0-9a-f]{16}$")))'
 	jq_true '.rows | all(.pages == 1)'
 }
 
@@ -318,9 +317,8 @@ load lib/dump
 
 @test "pfn: beyond the end of memory is no frame, and no failure" {
 	requires kfeat:kpageflags
-	PGSCAN_TIMEOUT=20 run_pgscan dump --pfn=0x7fffffffff+16 --json ||
-		PGSCAN_TIMEOUT=20 run_pgscan 3 dump --pfn=0x7fffffffff+16 --json
-	jq_is '[.rows[] | select(.kpageflags != null and .state == "present")]' '[]'
+	PGSCAN_TIMEOUT=20 run_pgscan dump --pfn=0x7fffffffff+16 --json
+	jq_is '[.rows, .summary.frames, .complete]' '[[],0,true]'
 }
 
 @test "file: which pages of a file are cached, without reading one in" {

@@ -32,7 +32,8 @@ has_pagemap_scan() {
 	"$BUILD/tools/pmref" -s "$TARGET" "${ADDR[anon]}" 16 >"$BATS_TEST_TMPDIR/before"
 	# A new mapping is soft-dirty as a whole: the seventh field.
 	(($(awk '$7 == 1' "$BATS_TEST_TMPDIR/before" | wc -l) == 16))
-	run_pgscan check soft_dirty
+	run_pgscan check --json soft_dirty
+	state soft_dirty yes
 	"$BUILD/tools/pmref" -s "$TARGET" "${ADDR[anon]}" 16 | diff - "$BATS_TEST_TMPDIR/before"
 }
 

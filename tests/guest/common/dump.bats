@@ -298,6 +298,7 @@ sources_agree() {
 	for use in "${slot_sources[@]}"; do
 		# shellcheck disable=SC2086 # words are meant
 		run_pgscan dump $use "$@" "$TARGET"
+		[[ -s $out ]]
 		[[ -e $first ]] || cp "$out" "$first"
 		cmp "$out" "$first"
 	done

@@ -56,6 +56,7 @@ nameless() {
 	for kind in anon memfd sysv tmpfs; do
 		swap_out_shm "kind=$kind" pages=400 write=all
 		kcore_dump --format=raw -r "$(region shm)" "$TARGET"
+		(($(stat -c %s "$out") == 400 * 8))
 		cp "$out" "$BATS_TEST_TMPDIR/ours"
 		run_pgscan dump --kmod=require --kcore=off --format=raw -r "$(region shm)" "$TARGET"
 		cmp "$out" "$BATS_TEST_TMPDIR/ours"
