@@ -71,6 +71,16 @@ static int open_root(struct pgs_ctx *ctx, const char *root)
 	return 0;
 }
 
+/* Without the slash that follows it in a path. */
+static char *root_prefix(const char *root)
+{
+	size_t len = strlen(root);
+
+	while (len && root[len - 1] == '/')
+		len--;
+	return strndup(root, len);
+}
+
 int pgs_ctx_open(const char *root, struct pgs_ctx **ret_ctx)
 {
 	struct pgs_ctx *ctx = calloc(1, sizeof(*ctx));
@@ -82,6 +92,9 @@ int pgs_ctx_open(const char *root, struct pgs_ctx **ret_ctx)
 	ctx->root_fd = -1;
 	ctx->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 	ctx->page_shift = (unsigned int)__builtin_ctz(ctx->page_size);
+	ctx->root = root_prefix(root ? root : "/");
+	if (!ctx->root)
+		return -ENOMEM;
 	r = parse_disabled(ctx, secure_getenv("PGSCAN_DISABLE"));
 	return r ? r : open_root(ctx, root ? root : "/");
 }
@@ -92,6 +105,7 @@ void pgs_ctx_close(struct pgs_ctx *ctx)
 		return;
 	pgs_closep(&ctx->root_fd);
 	free(ctx->devices);
+	free(ctx->root);
 	free(ctx);
 }
 

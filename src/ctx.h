@@ -15,6 +15,7 @@
 
 struct pgs_ctx {
 	int root_fd;	    /* directory that holds proc/ and sys/ */
+	char *root;	    /* its name, which paths in messages begin with: "" for "/" */
 	bool live;	    /* root is "/": the running kernel answers, ioctls are worth trying */
 	uint32_t page_size; /* bytes */
 	unsigned int page_shift;

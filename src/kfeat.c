@@ -201,7 +201,7 @@ static void classify_missing(struct pgs_ctx *ctx, const struct pgs_probe *probe,
 {
 	feat->state = ctx->live ? PGS_FEAT_NO : PGS_FEAT_UNTRIED;
 	if (ctx->live && probe->path && !feat->detail)
-		pgs_feat_detail(feat, "there is no /%s", probe->path);
+		pgs_feat_detail(feat, "there is no %s/%s", ctx->root, probe->path);
 	if (!ctx->live)
 		pgs_feat_detail(feat, "%s", pgs_ctx_error(ctx));
 }

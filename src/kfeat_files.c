@@ -99,7 +99,7 @@ int pgs_probe_btf(struct pgs_ctx *ctx, const struct pgs_probe *probe, struct pgs
 		r = pgs_btf_error(btf) ?: -EBADMSG;
 	if (r != -EBADMSG && r != -ENODATA)
 		return r ? r : 1;
-	pgs_feat_detail(feat, "cannot make sense of '/%s'", probe->path);
+	pgs_feat_detail(feat, "cannot make sense of '%s/%s'", ctx->root, probe->path);
 	return 0;
 }
 

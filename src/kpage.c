@@ -87,8 +87,8 @@ ssize_t pgs_kpage_read(struct pgs_kpage *kpage, enum pgs_kpage_file file, uint64
 			  (off_t)(pfn * sizeof(*ret_words)));
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
-		return pgs_ctx_fail(kpage->ctx, -errno, "cannot read '/proc/%s': %s",
-				    file_names[file], strerror(errno));
+		return pgs_ctx_fail(kpage->ctx, -errno, "cannot read '%s/proc/%s': %s",
+				    kpage->ctx->root, file_names[file], strerror(errno));
 	return n / (ssize_t)sizeof(*ret_words);
 }
 

@@ -509,10 +509,10 @@ int pgs_maps_next(struct pgs_maps *maps, struct pgs_vma *ret_vma)
 		}
 	}
 	if (r == -EBADMSG)
-		return pgs_ctx_fail(maps->ctx, r, "cannot make sense of '/proc/%d/maps'",
-				    (int)maps->pid);
+		return pgs_ctx_fail(maps->ctx, r, "cannot make sense of '%s/proc/%d/maps'",
+				    maps->ctx->root, (int)maps->pid);
 	if (r < 0)
-		return pgs_ctx_fail(maps->ctx, r, "cannot read '/proc/%d/maps': %s", (int)maps->pid,
-				    strerror(-r));
+		return pgs_ctx_fail(maps->ctx, r, "cannot read '%s/proc/%d/maps': %s",
+				    maps->ctx->root, (int)maps->pid, strerror(-r));
 	return r;
 }

@@ -104,8 +104,8 @@ static int vanished(struct pgs_pagemap *pm)
 
 static int read_failed(struct pgs_pagemap *pm, int err)
 {
-	return pgs_ctx_fail(pm->ctx, -err, "cannot read '/proc/%d/pagemap': %s", (int)pm->pid,
-			    strerror(err));
+	return pgs_ctx_fail(pm->ctx, -err, "cannot read '%s/proc/%d/pagemap': %s", pm->ctx->root,
+			    (int)pm->pid, strerror(err));
 }
 
 ssize_t pgs_pagemap_read(struct pgs_pagemap *pm, uint64_t addr, size_t count, uint64_t *words)

@@ -52,15 +52,16 @@ static int open_failed(struct pgs_ctx *ctx, const char *path, uint64_t caps, int
 	int cap = err == EACCES || err == EPERM ? missing_cap(caps) : -1;
 
 	if (cap >= 0)
-		return pgs_ctx_fail(ctx, -err, "cannot open '/%s': %s (needs %s)", path,
-				    strerror(err), pgs_cap_name(cap, name));
+		return pgs_ctx_fail(ctx, -err, "cannot open '%s/%s': %s (needs %s)", ctx->root,
+				    path, strerror(err), pgs_cap_name(cap, name));
 	if ((err == EACCES || err == EPERM) && caps & PGS_CAP(CAP_SYS_PTRACE))
-		return pgs_ctx_fail(ctx, -err, "cannot open '/%s': %s (%s)", path, strerror(err),
+		return pgs_ctx_fail(ctx, -err, "cannot open '%s/%s': %s (%s)", ctx->root, path,
+				    strerror(err),
 				    pgs_in_initial_user_ns(ctx)
 					    ? "a security module refuses ptrace access"
 					    : "the capabilities of this user namespace do not "
 					      "reach it");
-	return pgs_ctx_fail(ctx, -err, "cannot open '/%s': %s", path, strerror(err));
+	return pgs_ctx_fail(ctx, -err, "cannot open '%s/%s': %s", ctx->root, path, strerror(err));
 }
 
 static int open_path(struct pgs_ctx *ctx, uint64_t caps, int flags, const char *path)
@@ -160,7 +161,8 @@ ssize_t pgs_read_file(struct pgs_ctx *ctx, uint64_t caps, char **ret_text, const
 		return fd;
 	len = slurp(fd, ret_text);
 	if (len < 0)
-		pgs_ctx_fail(ctx, (int)len, "cannot read '/%s': %s", path, strerror((int)-len));
+		pgs_ctx_fail(ctx, (int)len, "cannot read '%s/%s': %s", ctx->root, path,
+			     strerror((int)-len));
 	return len;
 }
 
@@ -327,8 +329,8 @@ int pgs_proc_read(struct pgs_ctx *ctx, pid_t pid, struct pgs_proc *ret_proc)
 	if (r)
 		return r;
 	if (parse_stat(stat, &proc) < 0)
-		return pgs_ctx_fail(ctx, -EBADMSG, "cannot make sense of '/proc/%d/stat'",
-				    (int)pid);
+		return pgs_ctx_fail(ctx, -EBADMSG, "cannot make sense of '%s/proc/%d/stat'",
+				    ctx->root, (int)pid);
 	parse_status(status, &proc);
 	if (proc.run_state == 'Z' && proc.threads > 1)
 		find_task(ctx, &proc);
@@ -414,10 +416,11 @@ int pgs_pids_open(struct pgs_ctx *ctx, struct pgs_pids **ret_pids)
 	r = pids_list(pids, dir);
 	pgs_caps_lower();
 	if (r)
-		return pgs_ctx_fail(ctx, r, "cannot list '/proc': %s", strerror(-r));
+		return pgs_ctx_fail(ctx, r, "cannot list '%s/proc': %s", ctx->root, strerror(-r));
 	if (!pids->nr)
 		return pgs_ctx_fail(ctx, -ENOENT,
-				    "there is no process in '/proc': is procfs mounted there?");
+				    "there is no process in '%s/proc': is procfs mounted there?",
+				    ctx->root);
 	*ret_pids = pids;
 	pids = NULL;
 	return 0;

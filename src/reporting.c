@@ -184,9 +184,10 @@ int pgs_free_zones_read(struct pgs_ctx *ctx, struct pgs_free_zones *ret)
 	}
 	if (r) {
 		pgs_free_zones_fini(&zones);
-		return r == -EBADMSG ? pgs_ctx_fail(ctx, -EBADMSG,
-						    "cannot make sense of '/proc/buddyinfo'")
-				     : (int)r;
+		return r == -EBADMSG
+			       ? pgs_ctx_fail(ctx, -EBADMSG,
+					      "cannot make sense of '%s/proc/buddyinfo'", ctx->root)
+			       : (int)r;
 	}
 	*ret = zones;
 	return 0;

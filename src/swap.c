@@ -61,7 +61,8 @@ static int parse_area(struct pgs_ctx *ctx, char *line, struct pgs_swap_area *ret
 	int prio;
 
 	if (sscanf(line + name_len, " %15s %llu %llu %d", type, &size_kb, &used_kb, &prio) != 4)
-		return pgs_ctx_fail(ctx, -EBADMSG, "cannot make sense of '/proc/swaps'");
+		return pgs_ctx_fail(ctx, -EBADMSG, "cannot make sense of '%s/proc/swaps'",
+				    ctx->root);
 	line[name_len] = '\0';
 	*ret_area = (struct pgs_swap_area){
 		.name = strdup(line),
@@ -90,8 +91,9 @@ int pgs_swap_areas_read(struct pgs_ctx *ctx, struct pgs_swap_areas *ret)
 		return (int)r;
 	if (r < 0 && !pgs_procfs_is_whole(ctx))
 		return pgs_ctx_fail(ctx, -ENOENT,
-				    "there is no '/proc/swaps', nor '/proc/meminfo': is procfs "
-				    "mounted there?");
+				    "there is no '%s/proc/swaps', nor '%s/proc/meminfo': is procfs "
+				    "mounted there?",
+				    ctx->root, ctx->root);
 	line = text ? strtok_r(text, "\n", &save) : NULL; /* the heading */
 	while (line && (line = strtok_r(NULL, "\n", &save))) {
 		struct pgs_swap_area *more = reallocarray(areas.areas, areas.nr + 1, sizeof(*more));

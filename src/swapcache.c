@@ -34,7 +34,7 @@ int pgs_swapcached_pages(struct pgs_ctx *ctx, uint64_t *ret_pages)
 	if (r < 0)
 		return (int)r;
 	if (pgs_text_field(text, "SwapCached", &kb) != 1)
-		return pgs_ctx_fail(ctx, -ENODATA, "no SwapCached in '/proc/meminfo'");
+		return pgs_ctx_fail(ctx, -ENODATA, "no SwapCached in '%s/proc/meminfo'", ctx->root);
 	*ret_pages = kb * 1024 >> ctx->page_shift;
 	return 0;
 }

@@ -48,8 +48,8 @@ int pgs_zram_read(struct pgs_ctx *ctx, const char *name, struct pgs_zram *ret)
 	if (r && r != -EINVAL && r != -ERANGE)
 		return -ENOENT;
 	if (r || parse_mm_stat(mm, &z) < 0)
-		return pgs_ctx_fail(ctx, -EBADMSG, "cannot make sense of '/sys/block/%s/mm_stat'",
-				    zram);
+		return pgs_ctx_fail(ctx, -EBADMSG, "cannot make sense of '%s/sys/block/%s/mm_stat'",
+				    ctx->root, zram);
 	if (pgs_read_file(ctx, 0, &bd, "sys/block/%s/bd_stat", zram) > 0)
 		z.backing_pages.set = sscanf(bd, "%" SCNu64, &z.backing_pages.n) == 1;
 	*ret = z;

@@ -88,8 +88,9 @@ swapmap_fixture() { # NAME ARGS...
 	mkdir -p "$BATS_TEST_TMPDIR/empty/proc"
 	for view in "swapmap -a" "swapmap --by=device" "swapmap --map" "dump -a"; do
 		# shellcheck disable=SC2086
-		run_pgscan 1 $view --root="$BATS_TEST_TMPDIR/empty"
-		[[ -z $output && $stderr == *"no process in '/proc': is procfs mounted there?"* ]]
+		run_pgscan 1 $view --root="$BATS_TEST_TMPDIR/empty/"
+		[[ -z $output ]]
+		[[ $stderr == *"no process in '$BATS_TEST_TMPDIR/empty/proc': is procfs mounted there?"* ]]
 	done
 	run_pgscan 1 swapmap -a --json --root="$BATS_TEST_TMPDIR/empty"
 	jq_is '[.complete, (.errors | length), .summary.used]' '[false,1,null]'
@@ -226,7 +227,7 @@ one_refused() {
 	exec {tree}<"$root" # nobody may not be able to reach it by name
 	run_as_nobody 3 swapmap --root="/proc/self/fd/$tree" "$@"
 	exec {tree}<&-
-	[[ $stderr == *"1 process could not be looked into: cannot open '/proc/101/"*CAP_SYS_PTRACE* ]]
+	[[ $stderr == *"1 process could not be looked into: cannot open '/proc/self/fd/$tree/proc/101/"*CAP_SYS_PTRACE* ]]
 }
 
 @test "a process that may not be looked into: what it may hold is unknown in every view, and never 0" {
