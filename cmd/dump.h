@@ -50,6 +50,7 @@ struct dump {
 	struct pgs_swap_areas swaps;
 	struct out *out;
 	struct dump_where *where; /* NULL: all */
+	bool looks_up;		  /* shared pages that no page table shows are looked for */
 	struct dump_frames frames;
 	struct dump_slots *slots; /* dump_slots.c; NULL: not looked at */
 	struct progress *progress;

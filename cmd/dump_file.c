@@ -57,7 +57,9 @@ struct file_walk {
 	struct dump *d;
 	int fd;
 	bool shmem;
-	bool overlay; /* it may be on tmpfs, or on a disk */
+	bool overlay;	    /* it may be on tmpfs, or on a disk */
+	bool swap_in_use;   /* it was when it was last looked at */
+	const char *reason; /* why residency did not tell a state; NULL: it did */
 	uint64_t size;
 };
 
@@ -92,14 +94,22 @@ static int show(struct dump *d, const struct file_run *run)
 }
 
 /* A file with data on disk and nothing in memory is "none"; on tmpfs data that is not in memory is
- * in swap, as there is no other place. */
-static enum pgs_state residency_state(const struct file_walk *w, bool data, bool resident)
+ * in swap, as there is no other place, or lost. */
+static enum pgs_state residency_state(struct file_walk *w, bool data, bool resident)
 {
 	if (resident)
 		return PGS_PRESENT;
-	if (data && w->overlay)
+	if (data && w->overlay) {
+		w->reason = PGS_OVERLAY_REASON;
 		return PGS_UNKNOWN;
-	return data && w->shmem ? PGS_SWAPPED : PGS_NONE;
+	}
+	if (!data || !w->shmem)
+		return PGS_NONE;
+	w->swap_in_use = w->swap_in_use || pgs_swap_is_in_use(w->d->ctx);
+	if (w->swap_in_use)
+		return PGS_SWAPPED;
+	w->reason = PGS_SWAP_UNUSED_REASON;
+	return PGS_UNKNOWN;
 }
 
 /* @range is in bytes, within the file. */
@@ -265,8 +275,7 @@ static int walk_entries(struct file_walk *w, const struct pgs_kobject *object,
 /* Where nothing can be in swap, it has nothing to add. */
 static bool find_object(struct file_walk *w, struct pgs_kobject *ret_object)
 {
-	return w->shmem && w->d->env.types.swap_areas &&
-	       pgs_kmem_has(w->d->env.kmem, PGS_KMEM_OBJECT) &&
+	return w->shmem && w->d->env.swap_used && pgs_kmem_has(w->d->env.kmem, PGS_KMEM_OBJECT) &&
 	       !pgs_kmem_object(w->d->env.kmem, w->fd, ret_object);
 }
 
@@ -307,12 +316,13 @@ static int open_file(struct file_walk *w, const char *path)
 	return 0;
 }
 
-static void tell_overlay(struct dump *d)
+static void tell_unknown(const struct file_walk *w)
 {
-	static const char what[] = "cannot tell whether pages are in swap: " PGS_OVERLAY_REASON;
+	char what[256];
 
+	snprintf(what, sizeof(what), "cannot tell whether pages are in swap: %s", w->reason);
 	msg_warn("%s", what);
-	out_error(d->out, 0, what, 0);
+	out_error(w->d->out, 0, what, 0);
 }
 
 int dump_file(struct dump *d)
@@ -328,8 +338,8 @@ int dump_file(struct dump *d)
 	pgs_closep(&w.fd);
 	if (r && !out_failed(d->out))
 		dump_failed(d, 0, pgs_ctx_error(d->ctx), r);
-	if (d->total.counts.state[PGS_UNKNOWN] && w.overlay)
-		tell_overlay(d);
+	if (w.reason)
+		tell_unknown(&w);
 	out_summary(d->out, "pages", PGS_U64, pgs_u64(d->total.counts.pages));
 	for (unsigned int i = PGS_PRESENT; i <= PGS_NONE; i++)
 		out_summary(d->out, pgs_state_name(i), PGS_U64, pgs_u64(d->total.counts.state[i]));

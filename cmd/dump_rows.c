@@ -201,7 +201,7 @@ static void fill_run(struct dump *d, pid_t pid, const struct pgs_vma *vma,
 	vals[R_GUARD] = bit(page->guard, is_table && page->state != PGS_UNKNOWN);
 	vals[R_HUGE] = is_table ? tri(run->huge) : PGS_NULL;
 	vals[R_ZERO] = is_table ? tri(run->zero) : PGS_NULL;
-	if (run->source != PGS_SRC_PAGEMAP)
+	if (run->source != PGS_SRC_PAGEMAP && page->state != PGS_UNKNOWN)
 		vals[R_CACHED] = pgs_bool(run->cached);
 	vals[R_SOURCE] = pgs_str(pgs_source_name(run->source));
 	vals[R_VMA] = pgs_blob(vma->name, vma->name_len);
@@ -271,6 +271,8 @@ int dump_emit_vma(struct dump *d, pid_t pid, const struct pgs_vma *vma,
 {
 	const struct pgs_counts *counts = &tally->counts;
 	uint64_t unknown = counts->state[PGS_UNKNOWN];
+	uint64_t empty = counts->state[PGS_NONE] + counts->state[PGS_UFFD_WP_MARKER];
+	bool asked = d->looks_up || !pgs_vma_may_be_shmem(vma);
 	struct pgs_val vals[V_COLS] = {
 		[V_PID] = pgs_u64((uint64_t)pid),
 		[V_START] = pgs_u64(part->start),
@@ -293,7 +295,7 @@ int dump_emit_vma(struct dump *d, pid_t pid, const struct pgs_vma *vma,
 		[V_GUARD] = pgs_u64(counts->guard),
 		[V_HUGE] = count_known(tally->huge, !tally->huge_unknown),
 		[V_ZERO] = count_known(counts->zero, !tally->zero_unknown),
-		[V_CACHED] = count_known(tally->cached, !unknown),
+		[V_CACHED] = count_known(tally->cached, !unknown && (asked || !empty)),
 		[V_OTHER] = pgs_u64(count_other(counts)),
 		[V_UNKNOWN] = pgs_u64(unknown),
 	};

@@ -38,6 +38,12 @@ static inline bool pgs_vma_is_shared(const struct pgs_vma *vma)
 	return vma->perms[3] == 's';
 }
 
+/* Its pages may be those of a shmem object. */
+static inline bool pgs_vma_may_be_shmem(const struct pgs_vma *vma)
+{
+	return vma->kind == PGS_VMA_SHMEM || vma->kind == PGS_VMA_OVERLAY;
+}
+
 struct pgs_maps;
 
 /* pgs_maps_open - start reading the mappings of @pid; *@ret_maps is the caller's.

@@ -5,6 +5,7 @@
 #include "kfeat.h"
 #include "marks.h"
 #include "procfs.h"
+#include "vmstat.h"
 
 #include <errno.h>
 #include <string.h>
@@ -49,6 +50,16 @@ struct pgs_scan {
 
 /* ---- the environment ------------------------------------------------------------------------- */
 
+/* By any of the ways into swap; where the counters are not shown it may have been. */
+static bool was_swap_used(struct pgs_ctx *ctx)
+{
+	struct pgs_vmstat vm;
+
+	return pgs_vmstat_read(ctx, &vm) || !vm.count[PGS_VM_SWAP_OUT].set ||
+	       vm.count[PGS_VM_SWAP_OUT].n || vm.count[PGS_VM_SWAP_OUT_ZERO].n ||
+	       vm.count[PGS_VM_ZSWAP_OUT].n;
+}
+
 int pgs_scan_env_init(struct pgs_ctx *ctx, struct pgs_kmod *kmod, struct pgs_scan_env *ret_env)
 {
 	struct pgs_scan_env env = {.ctx = ctx, .kmod = kmod};
@@ -56,6 +67,7 @@ int pgs_scan_env_init(struct pgs_ctx *ctx, struct pgs_kmod *kmod, struct pgs_sca
 
 	*ret_env = (struct pgs_scan_env){0};
 	pgs_swap_types_init(ctx, &env.types);
+	env.swap_used = env.types.swap_areas || (ctx->live && was_swap_used(ctx));
 	env.zero_pfn = pgs_zero_pfn(ctx);
 	env.huge_pages = pgs_smallest_huge_pages(ctx);
 	env.soft_dirty = true; /* a captured tree is taken at its word */
@@ -194,8 +206,7 @@ static int start_part(struct pgs_scan *scan, const struct pgs_range *part)
 	scan->addr = scan->ask_end = part->start;
 	scan->end = part->end;
 	scan->span.pages = scan->present = 0;
-	scan->look_up = scan->opts.shmem &&
-			(scan->vma.kind == PGS_VMA_SHMEM || scan->vma.kind == PGS_VMA_OVERLAY);
+	scan->look_up = scan->opts.shmem && pgs_vma_may_be_shmem(&scan->vma);
 	scan->ask_first = scan->sampled = scan->guessed = false;
 	scan->tableless = !strcmp(scan->vma.name, "[vsyscall]"); /* beyond the address space */
 	if (scan->look_up) {

@@ -17,6 +17,9 @@ struct pgs_scan_env {
 	struct pgs_kmod *kmod; /* NULL: none. Owned by the environment */
 	struct pgs_kmem *kmem; /* started when it is first asked. Owned by the environment */
 	struct pgs_swap_types types;
+	/* Swap is in use, or has been since the system was started: where a shared page is may be
+	 * what no page table shows, in swap, or lost when an area that had it was switched off. */
+	bool swap_used;
 	uint64_t zero_pfn;   /* 0: not known */
 	uint64_t huge_pages; /* base pages of the smallest huge mapping; 0: there are none */
 	bool soft_dirty;     /* the kernel keeps the bit at all */

@@ -6,6 +6,7 @@
 #include "overlay.h"
 #include "page.h"
 #include "procfs.h"
+#include "swap.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -53,8 +54,9 @@ struct pgs_shmem {
 	uint64_t vma_start, vma_end; /* the mapping that file_fd belongs to */
 	struct pgs_residency *res;
 	int res_error;
-	bool overlay;	/* of one: what is not in memory may be in swap, or on a disk; */
-	bool not_shmem; /* but it is certainly not in swap */
+	bool swap_in_use; /* it was when it was last looked at */
+	bool overlay;	  /* of one: what is not in memory may be in swap, or on a disk; */
+	bool not_shmem;	  /* but it is certainly not in swap */
 	struct pgs_kmem *kmem;
 	bool has_object; /* @object is the mapping's: kernel memory shows it */
 	struct pgs_kobject object;
@@ -572,15 +574,23 @@ static ssize_t kmem_words(struct pgs_shmem *shmem, const struct pgs_vma *vma,
 
 /* ---- map_files ------------------------------------------------------------------------------- */
 
+/* Data that is not in memory is in swap; or it is lost, the mark of a failed swap-in in its place.
+ */
 static enum pgs_shmem_state residency_state(struct pgs_shmem *shmem, bool data, bool resident)
 {
+	const char *reason = PGS_OVERLAY_REASON;
+
 	if (!data)
 		return PGS_SHMEM_NONE;
 	if (resident)
 		return PGS_SHMEM_CACHED;
-	if (!shmem->overlay)
-		return PGS_SHMEM_SWAPPED;
-	snprintf(shmem->reason, sizeof(shmem->reason), "%s", PGS_OVERLAY_REASON);
+	if (!shmem->overlay) {
+		shmem->swap_in_use = shmem->swap_in_use || pgs_swap_is_in_use(shmem->ctx);
+		if (shmem->swap_in_use)
+			return PGS_SHMEM_SWAPPED;
+		reason = PGS_SWAP_UNUSED_REASON;
+	}
+	snprintf(shmem->reason, sizeof(shmem->reason), "%s", reason);
 	return PGS_SHMEM_UNKNOWN;
 }
 

@@ -142,6 +142,18 @@ uint64_t pgs_swap_areas_used(const struct pgs_swap_areas *areas)
 	return pages;
 }
 
+bool pgs_swap_is_in_use(struct pgs_ctx *ctx)
+{
+	struct pgs_swap_areas areas;
+	bool used;
+
+	if (pgs_swap_areas_read(ctx, &areas))
+		return true;
+	used = pgs_swap_areas_used(&areas);
+	pgs_swap_areas_fini(&areas);
+	return used;
+}
+
 uint64_t pgs_swap_areas_size(const struct pgs_swap_areas *areas)
 {
 	uint64_t pages = 0;

@@ -36,6 +36,15 @@ bool pgs_swap_areas_same(const struct pgs_swap_areas *a, const struct pgs_swap_a
 uint64_t pgs_swap_areas_used(const struct pgs_swap_areas *areas) __attribute__((nonnull));
 uint64_t pgs_swap_areas_size(const struct pgs_swap_areas *areas) __attribute__((nonnull));
 
+/*
+ * pgs_swap_is_in_use - whether any slot is, just now; true where that cannot be told. If not, a
+ * shmem object's data that is not in memory is lost (the mark of a failed swap-in), or has moved.
+ */
+bool pgs_swap_is_in_use(struct pgs_ctx *ctx) __attribute__((nonnull));
+#define PGS_SWAP_UNUSED_REASON                                                                     \
+	"there is data that is not in memory, and no swap is in use: it is lost, or was just "     \
+	"moved"
+
 /* ---- which area a type is ---------------------------------------------------------------------
  *
  * The type is an index that /proc/swaps does not print, and it skips the unused ones

@@ -128,6 +128,18 @@ load lib/dump
 	jq_is '[.rows[].state] | unique' '["none"]'
 }
 
+@test "how many such pages there are is known to each view, or to none" {
+	local cached
+	target_start shm kind=memfd pages=32 write=0-15 second=1
+	run_pgscan dump --json --range="$(region second)" "$TARGET"
+	cached=$(jq 'if all(.rows[]; .cached == null) then null else [.rows[] | select(.cached).pages] | add end' "$out")
+	[[ $cached == @(null|15) ]]
+	run_pgscan dump --json --by=vma --range="$(region second)" "$TARGET"
+	jq_is '.rows[0].cached' "$cached"
+	run_pgscan dump --json --by=vma --range="$(region shm 0 16)" "$TARGET"
+	jq_is '.rows[0].cached' 0
+}
+
 # ---- processes that are not as usual ---------------------------------------------------------
 
 @test "65000 mappings: each has its row, and the pages are right" {

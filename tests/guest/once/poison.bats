@@ -47,3 +47,26 @@ swap_out() {
 		jq_is .summary.shmem "$swapped"
 	done
 }
+
+@test "shared memory that swapoff could not read is poisoned, when no area is left, too" {
+	local source
+	swap_out shm
+	swap_off /dev/vdd
+	for source in "" "${slot_sources[@]}"; do
+		for view in run vma; do
+			# shellcheck disable=SC2086 # options, or none
+			run_pgscan dump --json --by=$view $source -r "$(region shm)" "$TARGET"
+			jq_is '.summary | [.poisoned, .swapped, .none, .unknown]' '[1,0,999,0]'
+		done
+		jq_is '.rows[0] | [.cached, .other]' '[999,1]'
+	done
+	# The file behind the mapping says that it is not in memory, and it cannot be in swap
+	run_pgscan 3 dump --json --kmod=off --kcore=off -r "$(region shm)" "$TARGET"
+	jq_is '.summary | [.poisoned, .swapped, .none, .unknown]' '[0,0,999,1]'
+	jq_true '.errors[0].what | contains("no swap is in use")'
+	# Nor with an area that nothing is in
+	swap_zram 64M
+	run_pgscan 3 dump --json --kmod=off --kcore=off -r "$(region shm)" "$TARGET"
+	jq_is '.summary | [.swapped, .unknown]' '[0,1]'
+	jq_is '[.rows[] | select(.state == null) | [.pages, .cached]]' '[[1,null]]'
+}
