@@ -120,9 +120,7 @@ static int ask(struct pgs_marks *marks, struct pgs_pagemap *pm, uint64_t start, 
 /* Whether frames are hidden: the descriptor decides, so one present page answers for all. */
 static bool frames_hidden(const struct pgs_span *span)
 {
-	uint64_t i = pgs_words_empty(span->words, span->pages);
-
-	for (; i < span->pages; i++)
+	for (uint64_t i = span->empty; i < span->pages; i++)
 		if (span->words[i] & PGS_PM_PRESENT)
 			return !(span->words[i] & PGS_PM_FRAME);
 	return false;
