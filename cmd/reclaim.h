@@ -225,6 +225,9 @@ extern const struct pgs_col reclaim_cols[];
 
 /* reclaim_rows - one row a metric. As out_row(). */
 int reclaim_rows(struct out *o, const struct report *rep);
+/* What is not set is null. */
+struct pgs_val count_val(struct pgs_count count);
+struct pgs_val figure_val(struct figure figure);
 /* metric_mib_s - the rate of pages and bytes in MiB a second; not set for what is neither. */
 struct figure metric_mib_s(const struct metric *m, uint32_t page_size);
 

@@ -395,16 +395,6 @@ static struct pgs_val bytes_of(struct pgs_bytes bytes)
 	return bytes.set && bytes.bytes != PGS_UNLIMITED ? pgs_u64(bytes.bytes) : PGS_NULL;
 }
 
-static struct pgs_val number_of(struct pgs_count count)
-{
-	return count.set ? pgs_u64(count.n) : PGS_NULL;
-}
-
-static struct pgs_val figure_of(struct figure figure)
-{
-	return figure.set ? pgs_f64(figure.d) : PGS_NULL;
-}
-
 /* A figure of the cgroup: of a command that went elsewhere it is not its own. */
 static struct pgs_val own(const struct command *c, struct pgs_val figure)
 {
@@ -490,11 +480,11 @@ static int put_cgroup(const struct command *c, struct out *o, const struct repor
 		if (!m)
 			continue;
 		if (keys[i].is_percent)
-			err = out_summary(o, keys[i].key, PGS_F64, own(c, figure_of(m->percent)));
+			err = out_summary(o, keys[i].key, PGS_F64, own(c, figure_val(m->percent)));
 		else
 			err = out_summary(o, keys[i].key, keys[i].is_state ? PGS_BYTES : PGS_U64,
 					  own(c,
-					      number_of(keys[i].is_state ? m->value : m->delta)));
+					      count_val(keys[i].is_state ? m->value : m->delta)));
 	}
 	return err;
 }
@@ -507,11 +497,11 @@ int reclaim_command_summary(struct run *run, const struct report *whole)
 
 	if (err || !c->made)
 		return err;
-	err = out_summary(o, "limit_bytes", PGS_BYTES, number_of(run->opts->limit));
+	err = out_summary(o, "limit_bytes", PGS_BYTES, count_val(run->opts->limit));
 	err = err
 		      ?: out_summary(o, "swap_limit_bytes", PGS_BYTES,
-				     number_of(run->opts->swap_limit));
-	err = err ?: out_summary(o, "swappiness", PGS_U64, own(c, number_of(c->swappiness)));
+				     count_val(run->opts->swap_limit));
+	err = err ?: out_summary(o, "swappiness", PGS_U64, own(c, count_val(c->swappiness)));
 	err = err ?: put_where(c, o);
 	err = err ?: put_cgroup(c, o, whole);
 	return err ?: put_last_look(c, o);

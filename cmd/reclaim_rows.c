@@ -70,12 +70,12 @@ static struct pgs_val text_of(const char *s)
 	return s ? pgs_blob(s, strlen(s)) : PGS_NULL;
 }
 
-static struct pgs_val number_of(struct pgs_count count)
+struct pgs_val count_val(struct pgs_count count)
 {
 	return count.set ? pgs_u64(count.n) : PGS_NULL;
 }
 
-static struct pgs_val figure_of(struct figure figure)
+struct pgs_val figure_val(struct figure figure)
 {
 	return figure.set ? pgs_f64(figure.d) : PGS_NULL;
 }
@@ -105,19 +105,19 @@ static int put_metric(struct out *o, const struct report *rep, const struct metr
 		[COL_DEVICE] = text_of(m->labels.device),
 		[COL_ACTOR] = pgs_str(m->labels.actor),
 		[COL_KIND] = pgs_str(m->labels.kind),
-		[COL_NODE] = number_of(m->labels.node),
+		[COL_NODE] = count_val(m->labels.node),
 		[COL_ZONE] = pgs_str(m->labels.zone),
-		[COL_ORDER] = number_of(m->labels.order),
-		[COL_PID] = number_of(m->labels.pid),
+		[COL_ORDER] = count_val(m->labels.order),
+		[COL_PID] = count_val(m->labels.pid),
 		[COL_START] = m->labels.end ? pgs_u64(m->labels.start) : PGS_NULL,
 		[COL_END] = m->labels.end ? pgs_u64(m->labels.end) : PGS_NULL,
 		[COL_VMA] = text_of(m->labels.vma),
-		[COL_VALUE] = number_of(m->value),
+		[COL_VALUE] = count_val(m->value),
 		[COL_UNIT] = pgs_str(m->unit),
-		[COL_DELTA] = number_of(m->delta),
-		[COL_RATE] = figure_of(m->rate),
-		[COL_MIB_S] = figure_of(metric_mib_s(m, rep->page_size)),
-		[COL_PERCENT] = figure_of(m->percent),
+		[COL_DELTA] = count_val(m->delta),
+		[COL_RATE] = figure_val(m->rate),
+		[COL_MIB_S] = figure_val(metric_mib_s(m, rep->page_size)),
+		[COL_PERCENT] = figure_val(m->percent),
 		[COL_REASON] = text_of(m->reason),
 	};
 

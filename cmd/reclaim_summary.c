@@ -32,10 +32,10 @@ static int put_part(struct out *o, const char *key, enum part part, const struct
 	struct figure figure = m->percent;
 
 	if (part == PART_DELTA)
-		return out_summary(o, key, PGS_U64, m->delta.set ? pgs_u64(m->delta.n) : PGS_NULL);
+		return out_summary(o, key, PGS_U64, count_val(m->delta));
 	if (part == PART_MIB_S)
 		figure = metric_mib_s(m, page_size);
-	return out_summary(o, key, PGS_F64, figure.set ? pgs_f64(figure.d) : PGS_NULL);
+	return out_summary(o, key, PGS_F64, figure_val(figure));
 }
 
 static int put_verdict(struct out *o, const struct report *whole)

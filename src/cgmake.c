@@ -61,53 +61,17 @@ static int put_number(struct pgs_cgmake *made, const char *file, uint64_t n)
 	return put(made, made->path, file, text);
 }
 
-static bool has_word(const char *list, const char *word)
-{
-	size_t len = strlen(word);
-
-	for (list += strspn(list, " \n"); *list; list += strspn(list, " \n")) {
-		size_t n = strcspn(list, " \n");
-
-		if (n == len && !memcmp(list, word, len))
-			return true;
-		list += n;
-	}
-	return false;
-}
-
 /* ---- where ----------------------------------------------------------------------------------- */
-
-/* Our line of /proc/self/cgroup: "4:memory:/a" on v1, "0::/a" on v2. In place. */
-static char *own_line(char *text, int version)
-{
-	char *save;
-
-	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		char *controllers = strchr(line, ':');
-		char *path = controllers ? strchr(controllers + 1, ':') : NULL;
-
-		if (!path)
-			continue;
-		*path++ = '\0';
-		for (char *c = controllers + 1; *c; c++)
-			*c = *c == ',' ? ' ' : *c;
-		if (version == 1 ? has_word(controllers + 1, "memory") : !strcmp(line, "0:"))
-			return path;
-	}
-	return NULL;
-}
 
 /* The root when ours is outside of what we see, as in some containers. */
 static int find_home(struct pgs_cgmake *made)
 {
-	_cleanup_free_ char *text = NULL;
-	ssize_t len = pgs_read_file(made->ctx, 0, &text, "proc/self/cgroup");
-	const char *own;
+	_cleanup_free_ char *own = NULL;
+	int r = pgs_cgroup_own(made->cgroups, &own);
 
-	if (len < 0)
-		return (int)len;
-	own = own_line(text, pgs_cgroups_version(made->cgroups));
-	if (own && !pgs_cgroup_resolve(made->cgroups, own, &made->home))
+	if (r && r != -ESRCH)
+		return r;
+	if (!r && !pgs_cgroup_resolve(made->cgroups, own, &made->home))
 		return 0;
 	made->home = strdup("/");
 	return made->home ? 0 : -ENOMEM;
@@ -118,7 +82,7 @@ static bool gives_memory(struct pgs_cgmake *made, const char *path)
 	_cleanup_free_ char *text = NULL;
 
 	return pgs_cgroup_read(made->cgroups, path, "cgroup.subtree_control", &text) >= 0 &&
-	       has_word(text, "memory");
+	       pgs_has_word(text, "memory", " \n");
 }
 
 static int find_parent_v2(struct pgs_cgmake *made)

@@ -15,31 +15,17 @@
 
 /* ---- finding the hierarchy ------------------------------------------------------------------- */
 
-static bool has_word(const char *list, const char *word, const char *separators)
-{
-	size_t len = strlen(word);
-
-	for (list += strspn(list, separators); *list; list += strspn(list, separators)) {
-		size_t n = strcspn(list, separators);
-
-		if (n == len && !memcmp(list, word, len))
-			return true;
-		list += n;
-	}
-	return false;
-}
-
 /* The version of the memory controller that this mount shows, 0 if it shows none. */
 static int memory_version(struct pgs_ctx *ctx, const struct pgs_mount *mount)
 {
 	_cleanup_free_ char *controllers = NULL;
 
 	if (!strcmp(mount->type, "cgroup"))
-		return has_word(mount->super_options, "memory", ",") ? 1 : 0;
+		return pgs_has_word(mount->super_options, "memory", ",") ? 1 : 0;
 	if (strcmp(mount->type, "cgroup2") != 0 ||
 	    pgs_read_file(ctx, 0, &controllers, "%s/cgroup.controllers", mount->point + 1) < 0)
 		return 0;
-	return has_word(controllers, "memory", " \n") ? 2 : 0;
+	return pgs_has_word(controllers, "memory", " \n") ? 2 : 0;
 }
 
 static int take_mount(struct pgs_cgroups *cgroups, const struct pgs_mount *mount, int version)
@@ -213,29 +199,45 @@ static char *path_of_line(const struct pgs_cgroups *cgroups, char *line)
 		return NULL;
 	*path++ = '\0';
 	if (cgroups->version == 1)
-		return has_word(controllers, "memory", ",") ? path : NULL;
+		return pgs_has_word(controllers, "memory", ",") ? path : NULL;
 	return *controllers ? NULL : path;
+}
+
+/* @text: of /proc/@who/cgroup. It is cut up. */
+static int path_of(struct pgs_cgroups *cgroups, const char *who, char *text, char **ret_path)
+{
+	char *save, *path = NULL;
+	const char *inner;
+
+	for (char *line = strtok_r(text, "\n", &save); line && !path;
+	     line = strtok_r(NULL, "\n", &save))
+		path = path_of_line(cgroups, line);
+	if (!path)
+		return pgs_ctx_fail(cgroups->ctx, -ESRCH, "process %s is in no memory cgroup", who);
+	inner = below(path, cgroups->mount_root) ?: path;
+	*ret_path = strdup(*inner ? inner : "/");
+	return *ret_path ? 0 : -ENOMEM;
 }
 
 int pgs_cgroup_of(struct pgs_cgroups *cgroups, pid_t pid, char **ret_path)
 {
 	_cleanup_free_ char *text = NULL;
-	char *save, *path = NULL;
-	const char *inner;
-	ssize_t len = pgs_read_file(cgroups->ctx, PGS_CAP(CAP_SYS_PTRACE), &text, "proc/%d/cgroup",
-				    (int)pid);
+	char who[16];
+	ssize_t len;
 
+	snprintf(who, sizeof(who), "%d", (int)pid);
+	len = pgs_read_file(cgroups->ctx, PGS_CAP(CAP_SYS_PTRACE), &text, "proc/%s/cgroup", who);
 	if (len < 0)
 		return len == -ENOENT ? -ESRCH : (int)len;
-	for (char *line = strtok_r(text, "\n", &save); line && !path;
-	     line = strtok_r(NULL, "\n", &save))
-		path = path_of_line(cgroups, line);
-	if (!path)
-		return pgs_ctx_fail(cgroups->ctx, -ESRCH, "process %d is in no memory cgroup",
-				    (int)pid);
-	inner = below(path, cgroups->mount_root) ?: path;
-	*ret_path = strdup(*inner ? inner : "/");
-	return *ret_path ? 0 : -ENOMEM;
+	return path_of(cgroups, who, text, ret_path);
+}
+
+int pgs_cgroup_own(struct pgs_cgroups *cgroups, char **ret_path)
+{
+	_cleanup_free_ char *text = NULL;
+	ssize_t len = pgs_read_file(cgroups->ctx, 0, &text, "proc/self/cgroup");
+
+	return len < 0 ? (int)len : path_of(cgroups, "self", text, ret_path);
 }
 
 /* ---- what people type ------------------------------------------------------------------------ */

@@ -43,6 +43,9 @@ int pgs_cgroup_resolve(struct pgs_cgroups *cgroups, const char *word, char **ret
  */
 int pgs_cgroup_of(struct pgs_cgroups *cgroups, pid_t pid, char **ret_path)
 	__attribute__((nonnull, warn_unused_result));
+/* pgs_cgroup_own - the same of the caller. -ESRCH: it is in none. */
+int pgs_cgroup_own(struct pgs_cgroups *cgroups, char **ret_path)
+	__attribute__((nonnull, warn_unused_result));
 
 /* The processes of a cgroup and of those below it, each once, in ascending order. */
 struct pgs_cgroup_pids {

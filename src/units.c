@@ -249,6 +249,20 @@ const char *pgs_list_next(const char **rest, size_t *ret_len)
 	return word;
 }
 
+bool pgs_has_word(const char *list, const char *word, const char *separators)
+{
+	size_t len = strlen(word);
+
+	for (list += strspn(list, separators); *list; list += strspn(list, separators)) {
+		size_t n = strcspn(list, separators);
+
+		if (n == len && !memcmp(list, word, len))
+			return true;
+		list += n;
+	}
+	return false;
+}
+
 char *pgs_format_size(uint64_t bytes, char buf[PGS_SIZE_STR])
 {
 	static const char units[][2] = {"", "K", "M", "G", "T", "P", "E"};

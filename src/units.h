@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdint.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -38,6 +39,10 @@ int pgs_parse_range(const char *s, uint64_t align, struct pgs_range *ret_range)
  * and *@rest behind it; NULL at the end. There is always one more than commas: some may be empty.
  */
 const char *pgs_list_next(const char **rest, size_t *ret_len) __attribute__((nonnull));
+
+/* pgs_has_word - whether @word is one of @list's, which any of the bytes of @separators part. */
+bool pgs_has_word(const char *list, const char *word, const char *separators)
+	__attribute__((nonnull));
 
 #define PGS_SIZE_STR 16
 /* pgs_format_size - "0", "4K", "1.5M": at most three digits and a unit of 1024. Returns @buf. */
