@@ -381,8 +381,8 @@ int pgs_map_file_open(struct pgs_ctx *ctx, pid_t pid, const struct pgs_vma *vma,
 	fd = pgs_open(ctx, PGS_CAPS_OTHERS | caps, flags, MAP_FILE, (int)pid, vma->start, vma->end);
 	if (fd != -EPERM || !pgs_caps_lacking(caps))
 		return fd;
-	return pgs_ctx_fail(ctx, fd, "cannot open '/" MAP_FILE "': %s (needs %s)", (int)pid,
-			    vma->start, vma->end, strerror(EPERM),
+	return pgs_ctx_fail(ctx, fd, "cannot open '%s/" MAP_FILE "': %s (needs %s)", ctx->root,
+			    (int)pid, vma->start, vma->end, strerror(EPERM),
 			    pgs_caps_names(pgs_caps_lacking(caps), names));
 }
 

@@ -156,6 +156,60 @@ inside() {
 	run_pgscan 3 swapmap --map
 }
 
+# with_rights RIGHTS ARGS...: swapmap by somebody who does not see all; the status is left in $status
+with_rights() {
+	local -a as=()
+	local fd
+
+	case $1 in
+	hidepid) as=(unshare -m bash -c 'mount -t proc -o hidepid=2 proc /proc && exec "$@"' - "${NOBODY[@]}") ;;
+	user) as=("${NOBODY[@]}") ;;
+	tracer) as=(setpriv --reuid=65534 --clear-groups "--inh-caps=-all,+sys_ptrace,+dac_read_search"
+		"--ambient-caps=+sys_ptrace,+dac_read_search") ;;
+	esac
+	exec {fd}<"$PGSCAN"
+	status=0
+	"${as[@]}" "/proc/self/fd/$fd" swapmap "${@:2}" >"$out" 2>"$err" || status=$?
+	exec {fd}<&-
+}
+
+# Each number that one with less rights prints is the number that root prints, or null.
+@test "whoever does not see all: in every view a number is right, or null, and never 0 instead" {
+	local rights anon shmem slot total
+
+	swap_zram 64M
+	cg_new mix
+	target_start --cgroup mix anon pages=64 write=all children=1
+	target_start --cgroup mix shm kind=anon pages=64 write=all children=2
+	wait_for all_gone mix shm
+	run_pgscan swapmap -a --json
+	read -r anon shmem < <(jq -r '.summary | "\(.anon_slots) \(.shmem_slots)"' "$out")
+	total=$(jq -c ".rows[] | select(.pid == $TARGET) | [.anon, .shmem, .total, .pswap, .uswap]" "$out")
+	((anon > 64 && shmem == 64))
+	slot=$(run_pgscan swapmap -a --by=page --json >&2 && jq '[.rows[].swap_offset | select(.)][0]' "$out")
+	for rights in user hidepid tracer; do
+		with_rights $rights -a --json
+		[[ $status == 3 || $rights == tracer ]]
+		jq_true ".summary | (.anon_slots // $anon) == $anon and (.shmem_slots // $shmem) == $shmem"
+		jq_is .summary.unaccounted null
+		jq_true "all(.rows[] | select(.pid == $TARGET) | [.anon, .shmem, .total, .pswap, .uswap];
+			. as \$row | $total | to_entries | all(.[]; \$row[.key] == null or \$row[.key] == .value))"
+		with_rights $rights --by=device --json
+		[[ $status == 3 || $rights == tracer ]]
+		jq_true ".rows[0] | (.anon // $anon) == $anon and (.shmem // $shmem) == $shmem and .other == null"
+		with_rights $rights --by=object --json
+		jq_true 'all(.rows[] | select(.kind == "shared_anon"); .mappers == null or .mappers == 3)'
+		with_rights $rights -a --by=cgroup --json
+		jq_true 'all(.rows[]; .uswap == null or .total == 0)'
+		with_rights $rights -a --by=run --json
+		jq_true 'all(.rows[]; .owners == null)'
+		with_rights $rights --slot="$swap_device:$slot" --json
+		((status == 3))
+		with_rights $rights --map
+		[[ $status == 3 && -s $err ]]
+	done
+}
+
 @test "objects: every one in swap, mapped or not" {
 	requires module
 	swap_zram 128M
