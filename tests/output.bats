@@ -193,3 +193,14 @@ until_walking() {
 		jq_is .complete false
 	done
 }
+
+@test "a column that is named twice is one key, in every command" {
+	local command
+
+	for command in "dump --by=vma -o pid,pid $$" "swapmap --by=process -o pid,pid $$" "check -o name,name pagemap" \
+		"dump --decode=0 -o entry,entry"; do
+		# shellcheck disable=SC2086
+		run_pgscan $command --format=tsv
+		[[ $(head -n 1 "$out") == [a-z]* && $(head -n 1 "$out") != *$'\t'* ]]
+	done
+}
