@@ -81,6 +81,7 @@ children() {
 # huge_shm CGROUP LIST WORDS...: a target that has a file in a tmpfs of huge pages as its region "shm", and has
 # written these of its pages, which are huge
 huge_shm() {
+	echo 1 >/proc/sys/vm/compact_memory # what the tests before have left
 	mkdir -p /mnt/huge
 	mount -t tmpfs -o huge=always none /mnt/huge || return 1
 	defer umount /mnt/huge
