@@ -15,7 +15,7 @@
 static void ask_little(struct pgs_shmem *shmem)
 {
 	shmem->ask_entries = KMEM_ENTRIES;
-	shmem->ask_pages = KMEM_PAGES;
+	shmem->ask_pages = shmem->counts ? KMEM_PAGES_MAX : KMEM_PAGES;
 }
 
 void pgs_shmem_kmem_reset(struct pgs_shmem *shmem)
@@ -64,7 +64,7 @@ static void ask_more(struct pgs_shmem *shmem)
 }
 
 /* The entries that hold page @index, up to page @end at the most. Of few pages at first, and of
- * more each time: who goes on with words has no use for them. */
+ * more each time: who goes on with words has no use for them, as who counts has. */
 static int load_entries(struct pgs_shmem *shmem, uint64_t index, uint64_t end)
 {
 	int n;

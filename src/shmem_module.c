@@ -258,7 +258,7 @@ static const struct pgs_shmem_ops module_ops = {
 
 int pgs_shmem_module_open(struct pgs_shmem *shmem, struct pgs_kmod *kmod)
 {
-	shmem->runs = calloc(MODULE_RUNS, sizeof(*shmem->runs));
+	shmem->runs = malloc(MODULE_RUNS * sizeof(*shmem->runs));
 	if (!shmem->runs)
 		return -ENOMEM;
 	shmem->ops = &module_ops;
