@@ -263,18 +263,8 @@ load lib/dump
 }
 
 @test "a zombie: no memory, said so" {
-	local zombie
-
-	# Its parent becomes sleep(1), which waits for nobody, before the child may go.
-	mkfifo "$BATS_TEST_TMPDIR/go"
-	bash -c 'read -r <"$1" & echo $! >"$2"; exec sleep 60' - "$BATS_TEST_TMPDIR/go" \
-		"$BATS_TEST_TMPDIR/zombie" 3>&- &
-	TARGETS+=($!)
-	until [[ $(</proc/$!/comm) == sleep ]]; do :; done
-	zombie=$(<"$BATS_TEST_TMPDIR/zombie")
-	echo >"$BATS_TEST_TMPDIR/go"
-	until [[ $(cut -d ' ' -f 3 "/proc/$zombie/stat") == Z ]]; do :; done
-	PGSCAN_TIMEOUT=10 run_pgscan 1 dump "$zombie"
+	zombie_start
+	PGSCAN_TIMEOUT=10 run_pgscan 1 dump "$ZOMBIE"
 	[[ ! -s $out && $stderr == *zombie* ]]
 }
 

@@ -432,13 +432,8 @@ filtered_start() {
 		run_pgscan 1 wp -c 1 2
 		[[ $stderr == *"process 2 is a kernel thread"* && -z $output ]]
 	fi
-	sh -c 'sleep 0 & echo $!; exec sleep 60' >"$BATS_TEST_TMPDIR/zombie" 3>&- &
-	TARGETS+=("$!")
-	until [[ -s $BATS_TEST_TMPDIR/zombie ]] &&
-		grep -q '^State:.*Z' "/proc/$(<"$BATS_TEST_TMPDIR/zombie")/status"; do
-		sleep 0.01
-	done
-	run_pgscan 1 wp -c 1 "$(<"$BATS_TEST_TMPDIR/zombie")"
+	zombie_start
+	run_pgscan 1 wp -c 1 "$ZOMBIE"
 	[[ $stderr == *"is a zombie"* && -z $output ]]
 }
 

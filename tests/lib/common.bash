@@ -236,6 +236,25 @@ target_start() {
 	fail "target $name did not become ready"
 }
 
+# zombie_start: a process that has ended and that nobody has waited for. Sets ZOMBIE.
+zombie_start() {
+	local parent go=$BATS_TEST_TMPDIR/zombie.go pid=$BATS_TEST_TMPDIR/zombie.pid
+
+	# Its parent becomes sleep(1), which waits for nobody, before the child may go: a shell would.
+	mkfifo "$go"
+	bash -c 'read -r <"$1" & echo $! >"$2"; exec sleep 60' - "$go" "$pid" 3>&- &
+	parent=$!
+	TARGETS+=("$parent")
+	until [[ $(<"/proc/$parent/comm") == sleep ]]; do
+		sleep 0.01
+	done
+	ZOMBIE=$(<"$pid")
+	echo >"$go"
+	until [[ $(cut -d ' ' -f 3 "/proc/$ZOMBIE/stat") == Z ]]; do
+		sleep 0.01
+	done
+}
+
 # A line of the current target into $line; fails when it has died or is silent for too long.
 target_line() {
 	local i part
