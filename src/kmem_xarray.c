@@ -357,15 +357,10 @@ static unsigned int put_words(struct walk *w, const uint64_t *entries, unsigned 
 	return nr;
 }
 
-#define BLOCK 8u
-
-/* Of BLOCK slots: all hold values, and types below eight, as nearly always. */
-static bool is_usual(const uint64_t *s)
+/* Of PGS_WORDS_BLOCK slots: all hold values, and types below eight, as nearly always. */
+static bool is_usual(const uint64_t *slots)
 {
-	uint64_t all = s[0] & s[1] & s[2] & s[3] & s[4] & s[5] & s[6] & s[7];
-	uint64_t any = s[0] | s[1] | s[2] | s[3] | s[4] | s[5] | s[6] | s[7];
-
-	return is_value(all) && entry_type(any) < 8;
+	return is_value(pgs_bits_of_all(slots)) && entry_type(pgs_bits_of_any(slots)) < 8;
 }
 
 /* How many slots from the first on, @room at most, hold a swapped page of an area for certain. An
@@ -375,8 +370,8 @@ static unsigned int count_pages(const uint64_t *slots, unsigned int nr, unsigned
 {
 	unsigned int n = 0;
 
-	while (n + BLOCK <= room && is_usual(slots + n))
-		n += BLOCK;
+	while (n + PGS_WORDS_BLOCK <= room && is_usual(slots + n))
+		n += PGS_WORDS_BLOCK;
 	while (n < room && is_value(slots[n]) && slots[n] < ENTRY_SURE)
 		n++;
 	return n && n < nr && is_sibling(slots[n]) ? n - 1 : n;

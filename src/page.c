@@ -115,28 +115,12 @@ size_t pgs_run_length(const uint64_t *words, size_t count, uint64_t step)
 	return n;
 }
 
-/*
- * Most memory is present, or in swap with an empty entry, and each pass over its words counts: they
- * are taken eight a step, by the bits that all of them have, and those that any of them has.
- */
-#define BLOCK 8u
-
-static inline uint64_t bits_of_all(const uint64_t *w)
-{
-	return w[0] & w[1] & w[2] & w[3] & w[4] & w[5] & w[6] & w[7];
-}
-
-static inline uint64_t bits_of_any(const uint64_t *w)
-{
-	return w[0] | w[1] | w[2] | w[3] | w[4] | w[5] | w[6] | w[7];
-}
-
 size_t pgs_words_present(const uint64_t *words, size_t count)
 {
 	size_t n = 0;
 
-	while (n + BLOCK <= count && bits_of_all(words + n) & PGS_PM_PRESENT)
-		n += BLOCK;
+	while (n + PGS_WORDS_BLOCK <= count && pgs_bits_of_all(words + n) & PGS_PM_PRESENT)
+		n += PGS_WORDS_BLOCK;
 	while (n < count && words[n] & PGS_PM_PRESENT)
 		n++;
 	return n;
@@ -146,8 +130,9 @@ size_t pgs_words_empty(const uint64_t *words, size_t count)
 {
 	size_t n = 0;
 
-	while (n + BLOCK <= count && !(bits_of_any(words + n) & (PGS_PM_PRESENT | PGS_PM_SWAP)))
-		n += BLOCK;
+	while (n + PGS_WORDS_BLOCK <= count &&
+	       !(pgs_bits_of_any(words + n) & (PGS_PM_PRESENT | PGS_PM_SWAP)))
+		n += PGS_WORDS_BLOCK;
 	while (n < count && !(words[n] & (PGS_PM_PRESENT | PGS_PM_SWAP)))
 		n++;
 	return n;
@@ -214,9 +199,9 @@ static void count_block(const uint64_t *words, uint64_t all, uint64_t any, uint6
 	if (all & ~zero_pfn & PGS_PM_FRAME)
 		return;
 	if (all == any)
-		count_frame(all, BLOCK, zero_pfn, counts);
+		count_frame(all, PGS_WORDS_BLOCK, zero_pfn, counts);
 	else
-		count_frames(words, BLOCK, zero_pfn, counts);
+		count_frames(words, PGS_WORDS_BLOCK, zero_pfn, counts);
 }
 
 /* Present pages, one after the other: as many of @n as there are from the first on. */
@@ -252,15 +237,15 @@ static size_t count_present(const uint64_t *words, size_t count, uint64_t zero_p
 	uint64_t flags = words[0] & ~PGS_PM_FRAME;
 	size_t n = 0, rest;
 
-	for (; n + BLOCK <= count; n += BLOCK) {
-		uint64_t all = bits_of_all(words + n), any = bits_of_any(words + n);
+	for (; n + PGS_WORDS_BLOCK <= count; n += PGS_WORDS_BLOCK) {
+		uint64_t all = pgs_bits_of_all(words + n), any = pgs_bits_of_any(words + n);
 
 		if (((all ^ flags) | (any ^ flags)) & ~PGS_PM_FRAME)
 			break;
 		count_block(words + n, all, any, zero_pfn, counts);
 	}
 	count_flags(counts, flags, PGS_PRESENT, n);
-	rest = count - n < BLOCK ? count - n : BLOCK;
+	rest = count - n < PGS_WORDS_BLOCK ? count - n : PGS_WORDS_BLOCK;
 	return n + count_singly(words + n, rest, zero_pfn, counts);
 }
 

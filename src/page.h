@@ -43,12 +43,27 @@ static inline uint64_t pgs_pm_swap_word(unsigned int type, uint64_t offset)
 	return PGS_PM_SWAP | offset << PGS_PM_SWAP_TYPE_BITS | type;
 }
 
-/* pgs_words_fill - @count words, each @step more than the one before it: a run that is written out.
- */
+/* pgs_words_fill - write a run out: @count words, each @step more than the one before it. */
 static inline void pgs_words_fill(uint64_t *words, uint64_t count, uint64_t first, uint64_t step)
 {
 	for (uint64_t i = 0; i < count; i++, first += step)
 		words[i] = first;
+}
+
+/*
+ * Most memory is alike for long, and each pass over its words counts: they are taken so many a
+ * step, by the bits that all of them have, and those that any of them has.
+ */
+#define PGS_WORDS_BLOCK 8u
+
+static inline uint64_t pgs_bits_of_all(const uint64_t *w)
+{
+	return w[0] & w[1] & w[2] & w[3] & w[4] & w[5] & w[6] & w[7];
+}
+
+static inline uint64_t pgs_bits_of_any(const uint64_t *w)
+{
+	return w[0] | w[1] | w[2] | w[3] | w[4] | w[5] | w[6] | w[7];
 }
 
 /* PTE markers: what the offset's bits say (include/linux/swapops.h, PTE_MARKER_*). */

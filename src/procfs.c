@@ -497,8 +497,8 @@ static bool shows_kthreadd(struct pgs_ctx *ctx)
 
 /*
  * A procfs shows the processes of the PID namespace it was mounted for, and of those within
- * (pid_namespaces(7)). That need not be ours, but where it is
- * the outermost one every procfs that has us is the machine's.
+ * (pid_namespaces(7)). That need not be ours, but where ours is the outermost one every procfs that
+ * has us is the machine's.
  */
 static bool is_inner_namespace(struct pgs_ctx *ctx)
 {

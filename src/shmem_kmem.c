@@ -157,7 +157,7 @@ static size_t words_of_entries(struct pgs_shmem *shmem, uint64_t bare, uint64_t 
 /* The words of an object's pages, each put in the place of @bare, which pagemap has for it. */
 static void put_marks(uint64_t *words, size_t count, uint64_t bare)
 {
-	uint64_t marks = bare & (PGS_PM_SOFT_DIRTY | PGS_PM_UFFD_WP);
+	uint64_t marks = bare & PGS_SHMEM_TABLE_MARKS;
 
 	for (size_t i = 0; i < count && bare; i++)
 		words[i] = words[i] & PGS_PM_SWAP ? words[i] | marks : bare;

@@ -51,21 +51,21 @@ struct pgs_shmem {
 	uint64_t ask_pages;
 };
 
-/* In place of @word, which pagemap has for it: the marks that are the page table's stay. */
+/* The marks of a word that are the page table's own, whatever the object says of the page. */
+#define PGS_SHMEM_TABLE_MARKS (PGS_PM_SOFT_DIRTY | PGS_PM_UFFD_WP)
+
+/* In place of @word, which pagemap has for it: those marks stay. */
 static inline uint64_t pgs_shmem_swap_word(unsigned int type, uint64_t slot, uint64_t word)
 {
-	return pgs_pm_swap_word(type, slot) | PGS_PM_FILE |
-	       (word & (PGS_PM_SOFT_DIRTY | PGS_PM_UFFD_WP));
+	return pgs_pm_swap_word(type, slot) | PGS_PM_FILE | (word & PGS_SHMEM_TABLE_MARKS);
 }
 
-/* ---- shmem_module.c: the module ---------------------------------------------------------------
- */
+/* ---- shmem_module.c: the module -------------------------------------------------------------- */
 
 /* pgs_shmem_module_open - have @kmod, which must see through markers, tell. 0 or -ENOMEM. */
 int pgs_shmem_module_open(struct pgs_shmem *shmem, struct pgs_kmod *kmod) __attribute__((nonnull));
 
-/* ---- shmem_object.c: the object of a mapping, by kernel memory or else map_files --------------
- */
+/* ---- shmem_object.c: the object of a mapping, by kernel memory or else map_files ------------- */
 
 /* pgs_shmem_object_open - have the object of each mapping tell; @kmem may be NULL. */
 void pgs_shmem_object_open(struct pgs_shmem *shmem, struct pgs_kmem *kmem)
@@ -75,8 +75,7 @@ void pgs_shmem_object_close(struct pgs_shmem *shmem) __attribute__((nonnull));
 /* pgs_shmem_set_error - @err (0: none), and the context's line as the reason. */
 void pgs_shmem_set_error(struct pgs_shmem *shmem, int err) __attribute__((nonnull));
 
-/* ---- shmem_kmem.c: kernel memory --------------------------------------------------------------
- */
+/* ---- shmem_kmem.c: kernel memory ------------------------------------------------------------- */
 
 /* pgs_shmem_kmem_reset - another object, or other pages: nothing is loaded, and little at first. */
 void pgs_shmem_kmem_reset(struct pgs_shmem *shmem) __attribute__((nonnull));
@@ -89,8 +88,7 @@ ssize_t pgs_shmem_kmem_words(struct pgs_shmem *shmem, const struct pgs_vma *vma,
 			     const struct pgs_shmem_run *run, uint64_t end, uint64_t *words,
 			     size_t room) __attribute__((nonnull));
 
-/* ---- shmem_files.c: map_files -----------------------------------------------------------------
- */
+/* ---- shmem_files.c: map_files ---------------------------------------------------------------- */
 
 /* As the provider's function of that name, of shmem->res. */
 int pgs_shmem_files_next(struct pgs_shmem *shmem, const struct pgs_vma *vma, uint64_t addr,
